@@ -1,0 +1,3 @@
+// nghttp2 for Swift: the library's header, and inline stand-ins for what Swift cannot import.
+#pragma once
+#include <nghttp2/nghttp2.h>

@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct APNSPlaceholderTests {
+    @Test func builds() {}
+}

@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct CampaignPlaceholderTests {
+    @Test func builds() {}
+}

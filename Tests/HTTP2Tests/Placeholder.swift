@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct HTTP2PlaceholderTests {
+    @Test func builds() {}
+}

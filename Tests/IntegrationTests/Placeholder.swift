@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct IntegrationPlaceholderTests {
+    @Test func builds() {}
+}

@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct JSONPlaceholderTests {
+    @Test func builds() {}
+}

@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct MockAPNSPlaceholderTests {
+    @Test func builds() {}
+}

@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct PealPlaceholderTests {
+    @Test func builds() {}
+}

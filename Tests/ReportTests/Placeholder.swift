@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct ReportPlaceholderTests {
+    @Test func builds() {}
+}

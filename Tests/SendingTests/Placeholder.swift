@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct SendingPlaceholderTests {
+    @Test func builds() {}
+}

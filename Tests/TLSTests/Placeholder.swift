@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct TLSPlaceholderTests {
+    @Test func builds() {}
+}

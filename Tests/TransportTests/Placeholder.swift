@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct TransportPlaceholderTests {
+    @Test func builds() {}
+}
