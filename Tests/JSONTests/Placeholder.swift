@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct JSONPlaceholderTests {
-    @Test func builds() {}
-}
