@@ -13,3 +13,37 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+
+// Wrappers for the module Crypto: macros and variadic functions.
+/* EVP_EC_gen is a macro over the variadic EVP_PKEY_Q_keygen. */
+static inline EVP_PKEY *peal_crypto_generate_p256(void) {
+    return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
+}
+/* BIO_get_mem_data; the memory belongs to the BIO. */
+static inline long peal_crypto_bio_memory(BIO *bio, char **data) {
+    return BIO_get_mem_data(bio, data);
+}
+/* X509V3_set_ctx_nodb. */
+static inline void peal_crypto_set_context_without_database(X509V3_CTX *context) {
+    X509V3_set_ctx_nodb(context);
+}
+
+// TLS: macros over SSL_CTX_ctrl and SSL_ctrl, and options that are casts.
+static inline int peal_tls_require_1_2(SSL_CTX *context) {
+    return (int)SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+}
+// A partial write is progress; what is left may have moved in memory when it is written again.
+static inline void peal_tls_set_stream_modes(SSL_CTX *context, size_t read_buffer_bytes) {
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_read_ahead(context, 1);
+    SSL_CTX_set_default_read_buffer_len(context, read_buffer_bytes);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
+                                     SSL_OP_CIPHER_SERVER_PREFERENCE);
+}
+static inline int peal_tls_set_server_name(SSL *stream, const char *name) {
+    return (int)SSL_set_tlsext_host_name(stream, name);
+}
+static inline int peal_tls_add_chain_certificate(SSL_CTX *context, X509 *owned) {
+    return (int)SSL_CTX_add0_chain_cert(context, owned);
+}

@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct CryptoPlaceholderTests {
-    @Test func builds() {}
-}
