@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct TLSPlaceholderTests {
-    @Test func builds() {}
-}
