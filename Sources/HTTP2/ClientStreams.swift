@@ -1,0 +1,173 @@
+/// What a client session knows of one stream.
+struct ClientStream {
+    /// The request that the delegate knows it by.
+    var request: UInt32 = 0
+    /// Counts the uses of the slot, so that a stale reference to it is recognised.
+    var generation: UInt32 = 0
+    var streamID: Int32 = 0
+    /// The status of the header list that is being read, 1xx included; 0: none yet.
+    var headStatus: UInt16 = 0
+    /// The final status, once its header list was complete; 0: none yet.
+    var status: UInt16 = 0
+    /// Bytes kept of the response's body.
+    var bodyBytes: UInt16 = 0
+    var retryAfterSeconds: Int32 = -1
+    var errorCode = HTTP2ErrorCode.noError
+    /// Where the request begins among all bytes of the session's output.
+    var outputOffset: UInt64 = 0
+    var kind = AnswerKind.unknown
+    /// The slot is taken.
+    var isUsed = false
+    /// The stream counts against the peer's limit.
+    var isOpen = false
+    /// The terminal event is made: waiting in the ring, or delivered.
+    var isDecided = false
+    /// The terminal event waits in the ring.
+    var isQueued = false
+}
+
+/// The streams of one client session in a fixed slab, and the ring of those whose terminal event
+/// waits to be delivered.
+///
+/// *Limits*: `capacity` streams; each is at most once in the ring, so neither ever overflows. The
+/// memory for bodies is touched, and so paid for, only by streams that get an error's body.
+final class ClientStreams {
+    let capacity: Int
+    private let slots: UnsafeMutablePointer<ClientStream>  // owned
+    private let bodies: UnsafeMutableRawPointer  // owned: answerBodyBytesMax for each slot
+    private let free: UnsafeMutablePointer<Int32>  // owned: a stack, lowest slots on top at first
+    private let ring: UnsafeMutablePointer<Int32>  // owned
+    private(set) var freeCount: Int
+    private var ringStart = 0
+    private var ringCount = 0
+    /// Streams that count against the peer's limit.
+    private(set) var openCount = 0
+    /// Requests whose terminal event has not been delivered.
+    private(set) var undeliveredCount = 0
+
+    init(capacity: Int) {
+        // The reference to a slot in nghttp2's stream user data has 16 bits for the slot.
+        precondition(capacity > 0 && capacity < 65_535)
+        self.capacity = capacity
+        slots = .allocate(capacity: capacity)
+        slots.initialize(repeating: ClientStream(), count: capacity)
+        bodies = .allocate(
+            byteCount: capacity * ClientSession.answerBodyBytesMax, alignment: 64)
+        free = .allocate(capacity: capacity)
+        ring = .allocate(capacity: capacity)
+        freeCount = capacity
+        for index in 0..<capacity { free[index] = Int32(capacity - 1 - index) }
+    }
+
+    deinit {
+        slots.deallocate()
+        bodies.deallocate()
+        free.deallocate()
+        ring.deallocate()
+    }
+
+    subscript(slot: Int) -> ClientStream {
+        _read { yield slots[slot] }
+        _modify { yield &slots[slot] }
+    }
+
+    /// Takes a slot for a new stream. *Limits*: `freeCount` must not be 0.
+    func take(request: UInt32, outputOffset: UInt64) -> Int {
+        precondition(freeCount > 0)
+        freeCount -= 1
+        let slot = Int(free[freeCount])
+        let generation = slots[slot].generation &+ 1
+        slots[slot] = ClientStream()
+        slots[slot].generation = generation
+        slots[slot].request = request
+        slots[slot].outputOffset = outputOffset
+        slots[slot].isUsed = true
+        slots[slot].isOpen = true
+        openCount += 1
+        undeliveredCount += 1
+        return slot
+    }
+
+    /// Gives a slot back that never became a request.
+    func takeBack(_ slot: Int) {
+        slots[slot].isDecided = true
+        undeliveredCount -= 1
+        close(slot)
+    }
+
+    /// The stream counts no longer against the peer's limit; its slot is free once it is delivered.
+    func close(_ slot: Int) {
+        guard slots[slot].isOpen else { return }
+        slots[slot].isOpen = false
+        openCount -= 1
+        releaseIfDone(slot)
+    }
+
+    /// Makes the terminal event of a stream, once; it waits in the ring.
+    func decide(_ slot: Int, errorCode: HTTP2ErrorCode, withoutStatus kind: AnswerKind) {
+        guard slots[slot].isUsed, !slots[slot].isDecided else { return }
+        slots[slot].isDecided = true
+        slots[slot].isQueued = true
+        slots[slot].errorCode = errorCode
+        slots[slot].kind = slots[slot].status != 0 ? .response : kind
+        ring[(ringStart + ringCount) % capacity] = Int32(slot)
+        ringCount += 1
+    }
+
+    /// The next stream whose terminal event waits. Its slot may be free again after this call, but
+    /// its body stays as it is until the session receives again.
+    func popDecided() -> ClientStream? {
+        guard ringCount > 0 else { return nil }
+        let slot = Int(ring[ringStart])
+        ringStart = (ringStart + 1) % capacity
+        ringCount -= 1
+        slots[slot].isQueued = false
+        undeliveredCount -= 1
+        let stream = slots[slot]
+        lastPopped = slot
+        releaseIfDone(slot)
+        return stream
+    }
+
+    /// The slot of the stream that `popDecided` gave last.
+    private(set) var lastPopped = 0
+
+    /// Keeps the bytes of a response's body that fit.
+    func appendBody(_ slot: Int, _ bytes: UnsafeRawBufferPointer) {
+        let kept = Int(slots[slot].bodyBytes)
+        let count = min(bytes.count, ClientSession.answerBodyBytesMax - kept)
+        guard count > 0, let source = bytes.baseAddress else { return }
+        (bodies + slot * ClientSession.answerBodyBytesMax + kept)
+            .copyMemory(from: source, byteCount: count)
+        slots[slot].bodyBytes = UInt16(kept + count)
+    }
+
+    func body(_ slot: Int, byteCount: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(
+            start: bodies + slot * ClientSession.answerBodyBytesMax, count: byteCount)
+    }
+
+    /// The slot as nghttp2 keeps it for a stream: never nil, and recognisable when stale.
+    func reference(_ slot: Int) -> UnsafeMutableRawPointer? {
+        let generation = UInt(slots[slot].generation)
+        return UnsafeMutableRawPointer(bitPattern: generation << 16 | UInt(slot + 1))
+    }
+
+    /// The slot behind a reference; nil when it is stale or none.
+    func slot(of reference: UnsafeMutableRawPointer?, stream: Int32) -> Int? {
+        guard let reference else { return nil }
+        let bits = UInt(bitPattern: reference)
+        let slot = Int(bits & 0xFFFF) - 1
+        guard slot >= 0, slot < capacity, slots[slot].isUsed,
+            UInt(slots[slot].generation) == bits >> 16, slots[slot].streamID == stream
+        else { return nil }
+        return slot
+    }
+
+    private func releaseIfDone(_ slot: Int) {
+        guard !slots[slot].isOpen, slots[slot].isDecided, !slots[slot].isQueued else { return }
+        slots[slot].isUsed = false
+        free[freeCount] = Int32(slot)
+        freeCount += 1
+    }
+}

@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct HTTP2PlaceholderTests {
-    @Test func builds() {}
-}
