@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct TransportPlaceholderTests {
-    @Test func builds() {}
-}
