@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct APNSPlaceholderTests {
-    @Test func builds() {}
-}
