@@ -1,0 +1,110 @@
+internal import APNS
+internal import Glibc
+internal import JSON
+
+/// Takes the fields out of one CSV record at a time, without allocating.
+///
+/// *Thread*: one. *Limits*: records of at most `RecordLimits.recordBytesMax` bytes.
+package final class CSVRowParser {
+    /// Number of fields of every row: that of the header.
+    package let fieldCount: Int
+
+    private let delimiter: UInt8
+    private let fields: UnsafeMutablePointer<UnsafeRawBufferPointer>  // owned, fieldCount of them
+    /// Fields with doubled quotes are put here without the doubling. Fields never grow by that, so
+    /// a record's worth of bytes is enough for all of them. Owned.
+    private let scratch: UnsafeMutableRawBufferPointer
+
+    package init(header: CSVHeader) {
+        fieldCount = header.names.count
+        delimiter = header.delimiter
+        fields = .allocate(capacity: fieldCount)
+        let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+        fields.initialize(repeating: empty, count: fieldCount)
+        scratch = .allocate(byteCount: RecordLimits.recordBytesMax, alignment: 16)
+    }
+
+    deinit {
+        fields.deallocate()
+        scratch.deallocate()
+    }
+
+    /// Splits a record (without its line end) into fields; nil when all is well.
+    ///
+    /// Problems: BrokenUTF8, BrokenQuoting, WrongFieldCount, RecordTooLong. A NUL byte counts as
+    /// BrokenUTF8: Unicode has the character, but text with it is UTF-16 or a binary file, and no
+    /// notification should carry it to a phone.
+    /// *Ownership*: the fields point into `record` and into the parser; they are valid while the
+    /// record's bytes are, and until the next call.
+    package func parse(_ record: UnsafeRawBufferPointer) -> RowProblem? {
+        guard record.count <= RecordLimits.recordBytesMax else {
+            return RowProblem(.recordTooLong)
+        }
+        if let problem = findBrokenText(record) { return problem }
+        var cursor = CSVFieldCursor(record: record, delimiter: delimiter, scratch: scratch)
+        var count = 0
+        while true {
+            switch cursor.next() {
+            case .field(let field):
+                if count < fieldCount { fields[count] = field }
+                count += 1
+            case .end:
+                return count == fieldCount ? nil : wrongFieldCount(count)
+            case .textAfterQuote(let at):
+                return problem(
+                    .brokenQuoting, record, at, "there is text after the quote that ends the field")
+            case .unclosedQuote(let at):
+                return problem(
+                    .brokenQuoting, record, at, "the quote that opens here is not closed")
+            }
+        }
+    }
+
+    /// The field of this column (0-based) of the record parsed last; empty for an empty cell.
+    package func field(_ column: Int) -> UnsafeRawBufferPointer {
+        precondition(column >= 0 && column < fieldCount)
+        return fields[column]
+    }
+
+    private func findBrokenText(_ record: UnsafeRawBufferPointer) -> RowProblem? {
+        if let at = UTF8Check.firstFault(in: record) {
+            return problem(.brokenUTF8, record, at, "the bytes here are not UTF-8")
+        }
+        if let start = record.baseAddress, let found = memchr(start, 0, record.count) {
+            let at = UnsafeRawPointer(found) - start
+            return problem(.brokenUTF8, record, at, "there is a NUL byte here")
+        }
+        return nil
+    }
+
+    private func wrongFieldCount(_ count: Int) -> RowProblem {
+        RowProblem(.wrongFieldCount, detail: .fieldCount(row: count, header: fieldCount))
+    }
+
+    private func problem(
+        _ code: FinalCode, _ record: UnsafeRawBufferPointer, _ at: Int, _ text: StaticString
+    ) -> RowProblem {
+        let place = TextPlace(of: at, in: record)
+        return RowProblem(
+            code, lineDelta: place.lineDelta, column: place.column, detail: .text(text))
+    }
+}
+
+/// Where a byte stands, for people.
+struct TextPlace {
+    /// Line feeds before the byte.
+    var lineDelta = 0
+    /// 1-based column in bytes.
+    var column = 1
+
+    init(of index: Int, in bytes: UnsafeRawBufferPointer) {
+        for byte in bytes[..<index] {
+            if byte == UInt8(ascii: "\n") {
+                lineDelta += 1
+                column = 1
+            } else {
+                column += 1
+            }
+        }
+    }
+}

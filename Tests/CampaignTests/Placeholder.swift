@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct CampaignPlaceholderTests {
-    @Test func builds() {}
-}
