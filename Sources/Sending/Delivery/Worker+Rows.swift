@@ -1,0 +1,222 @@
+internal import APNS
+internal import Campaign
+internal import HTTP2
+internal import Transport
+
+/// Rows on their way out: judged, rendered, submitted.
+extension Worker {
+    /// Fills the connections that have room, in turn, until rows, room or rate run out.
+    func fill() {
+        var judged = 0
+        while true {
+            guard let connection = connectionWithRoom() else { return waitForConnectionRate() }
+            let waitNs = rateWaitNs()
+            guard waitNs == 0 else { return turnAgain(afterNs: waitNs) }
+            guard stageRow(judged: &judged) else { return }
+            guard submitStaged(preferring: connection) else { return }
+        }
+    }
+
+    /// The next connection that can take a request of unknown size; nil when none can.
+    private func connectionWithRoom() -> PooledConnection? {
+        connection(forBodyBytes: 0)
+    }
+
+    private func connection(forBodyBytes bodyBytes: Int) -> PooledConnection? {
+        for _ in 0..<pool.count {
+            if nextConnection >= pool.count { nextConnection = 0 }
+            let candidate = pool[nextConnection]
+            if candidate.hasRoom(bodyBytes: bodyBytes, nowNs: nowNs) { return candidate }
+            nextConnection += 1
+        }
+        return nil
+    }
+
+    /// When the connections' own rate holds rows back, the loop must come back as soon as it
+    /// allows.
+    private func waitForConnectionRate() {
+        guard state.plan.connectionRate > 0, hasRowsToSend else { return }
+        var waitNs = UInt64.max
+        for connection in pool where connection.waitsForRate {
+            let ns = connection.limiter.waitNs(nowNs: nowNs)
+            if ns > 0 { waitNs = min(waitNs, ns) }
+        }
+        if waitNs < .max { turnAgain(afterNs: waitNs) }
+    }
+
+    /// Whether rows wait for nothing but a connection.
+    var hasRowsToSend: Bool { staged >= 0 || !ready.isEmpty || chunk != nil }
+
+    /// Makes sure that a rendered row is staged: one that goes again, or the next of the file.
+    private func stageRow(judged: inout Int) -> Bool {
+        if staged >= 0 { return true }
+        if !ready.isEmpty { return stageAgain(ready.removeFirst(in: slots)) }
+        while judged < Self.recordsPerTurnMax {
+            guard !slots.isFull, let record = nextRecordOfInput() else { return false }
+            judged += 1
+            if judge(record) { return true }
+        }
+        turnAgain(afterNs: 0)
+        return false
+    }
+
+    /// Renders a row that was sent before. It was rendered once already, so it can be again.
+    private func stageAgain(_ slot: SlotIndex) -> Bool {
+        guard retriedRows.read(slots.record(of: slot)) == nil, retriedRows.render() == nil else {
+            fail(SendError(.internal, "row \(slots[slot].pointee.row) cannot be rendered again"))
+            slots.release(slot)
+            return false
+        }
+        staged = slot
+        stagedIn = retriedRows
+        return true
+    }
+
+    private struct InputRecord {
+        var row: UInt64
+        var line: UInt64
+        var bytes: UnsafeRawBufferPointer
+        var problem: FinalCode?
+        /// Whether an earlier start of the run has sent it, and got no answer.
+        var isInDoubt: Bool
+    }
+
+    private func nextRecordOfInput() -> InputRecord? {
+        while true {
+            if chunk == nil {
+                chunk = state.chunks.take()
+                nextRecord = 0
+            }
+            guard let chunk else { return nil }
+            if hasRecordLeft(chunk) {
+                let row = chunk.firstRow + UInt64(nextRecord)
+                let index = nextRecord
+                nextRecord += 1
+                let problem = chunk.records[index].problemCode
+                return InputRecord(
+                    row: row, line: chunk.line(at: index), bytes: chunk.record(at: index),
+                    problem: problem == 0 ? nil : FinalCode(rawValue: problem),
+                    isInDoubt: row <= state.earlier.rows
+                        && state.ledger.state(row: row) == OpenState.inDoubt)
+            }
+            giveBackFinishedChunk()
+        }
+    }
+
+    /// Whether the chunk has another row to send; those that an earlier start of the run has
+    /// finished are passed over.
+    private func hasRecordLeft(_ chunk: RecordChunk) -> Bool {
+        while nextRecord < chunk.recordCount {
+            let row = chunk.firstRow + UInt64(nextRecord)
+            guard row <= state.rowLimit else { return false }
+            guard row <= state.earlier.rows, state.ledger.state(row: row) >= OpenState.firstFinal
+            else { return true }
+            nextRecord += 1
+        }
+        return false
+    }
+
+    /// Gives the chunk back when its last row is on its way. Also called where no connection is
+    /// open: rows that are all done must not wait for one.
+    func giveBackFinishedChunk() {
+        guard let chunk, staged < 0, !hasRecordLeft(chunk) else { return }
+        state.chunks.giveBack(chunk)
+        self.chunk = nil
+    }
+
+    /// Judges a record in the fixed order: readable, token, rendered and sized, duplicate.
+    ///
+    /// - Returns: true when the row is staged; false when it has its outcome.
+    private func judge(_ record: InputRecord) -> Bool {
+        if let problem = record.problem {
+            finishInvalid(record, RowProblem(problem), token: nil)
+            return false
+        }
+        if let problem = freshRows.read(record.bytes) {
+            finishInvalid(record, problem, token: nil)
+            return false
+        }
+        if let problem = freshRows.render() {
+            finishInvalid(record, problem, token: freshRows.token)
+            return false
+        }
+        if let duplicates = state.duplicates, !duplicates.claim(freshRows.token, row: record.row) {
+            finishUnsent(
+                FailureLine(
+                    row: record.row, line: record.line, code: .duplicate, token: freshRows.token))
+            return false
+        }
+        if record.isInDoubt, state.campaign.retry.onUnknown == .skip {
+            var failure = FailureLine(
+                row: record.row, line: record.line, code: .unknownConnectionLost,
+                token: freshRows.token)
+            failure.hasAPNSID = state.campaign.usesAPNSID
+            finishUnsent(failure)
+            return false
+        }
+        staged = slots.take(row: record.row, line: record.line, record: record.bytes)
+        slots[staged].pointee.isInDoubt = record.isInDoubt
+        stagedIn = freshRows
+        return true
+    }
+
+    private func finishInvalid(
+        _ record: InputRecord, _ problem: RowProblem, token: UnsafeRawBufferPointer?
+    ) {
+        var failure = FailureLine(
+            row: record.row, line: record.line + UInt64(problem.lineDelta), code: problem.code)
+        if let token { failure.token = token }
+        failure.column = problem.column
+        failure.detail = problem.detail
+        finishUnsent(failure)
+    }
+
+    private func finishUnsent(_ failure: FailureLine) {
+        do throws(SendError) { try journal.recordFailure(failure) } catch { fail(error) }
+        counters.countFinal(failure.code)
+    }
+
+    /// Submits the staged row where its body fits.
+    ///
+    /// - Returns: false when it fits nowhere now; it stays staged.
+    private func submitStaged(preferring preferred: PooledConnection) -> Bool {
+        let body = stagedIn.payload
+        let fitsPreferred = preferred.hasRoom(bodyBytes: body.count, nowNs: nowNs)
+        guard
+            let target = fitsPreferred ? preferred : connection(forBodyBytes: body.count),
+            let stream = submit(staged, body: body, on: target)
+        else { return false }
+        let slot = slots[staged]
+        // Nothing has been handed to the socket yet: that happens at the end of this turn.
+        state.ledger.set(OpenState.inDoubt, row: slot.pointee.row)
+        slot.pointee.submittedNs = nowNs
+        slot.pointee.connection = target.id
+        slot.pointee.stream = stream.rawValue
+        slot.pointee.tokenVersion = Int32(truncatingIfNeeded: headers.tokenVersion)
+        inFlight.append(staged, in: slots)
+        limiter.take(nowNs: nowNs)
+        paceLimiter.take(nowNs: nowNs)
+        seen.sent += 1
+        target.limiter.take(nowNs: nowNs)
+        target.connection?.setNeedsFlush()
+        staged = -1
+        return true
+    }
+
+    private func submit(
+        _ slot: SlotIndex, body: UnsafeRawBufferPointer, on target: PooledConnection
+    ) -> StreamID? {
+        if state.campaign.usesAPNSID {
+            state.identity.writeAPNSID(row: slots[slot].pointee.row, to: apnsIDText)
+            headerValues[0] = UnsafeRawBufferPointer(apnsIDText)
+        } else {
+            headerValues[0] = UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        headerValues[1] = stagedIn.collapseID
+        return target.session.submit(
+            request: UInt32(bitPattern: slot), path: stagedIn.token,
+            values: UnsafeBufferPointer(
+                start: headerValues, count: RequestHeaders.perRequest.count),
+            body: body)
+    }
+}

@@ -1,0 +1,119 @@
+internal import Glibc
+internal import Synchronization
+
+/// The set of tokens that the run has claimed: each belongs to the row that came first.
+///
+/// An open-addressing table in a memory-mapped file, shared by all workers. An entry is two words:
+/// 64 bits of the token's keyed hash, then 24 more bits of it with the 40-bit row number. 88 bits
+/// make a false duplicate among 10⁸ tokens less likely than 10⁻¹⁰. The first word is claimed with a
+/// compare-and-swap; the second follows at once, and whoever finds the first without the second
+/// waits for it.
+///
+/// - Thread: ``claim(_:row:)`` from any worker; ``reserve(rows:)`` by the reader thread alone,
+///   while no worker holds a chunk.
+/// - Memory: file pages, not anonymous memory; 16 bytes × 1.5 per row.
+final class DuplicateTable: @unchecked Sendable {
+    private typealias Word = Atomic<UInt64>
+
+    private let path: String
+    private let hash: SipHash128
+    private var map: GrowingMap
+    private var entryCount: UInt64
+    private var words: UnsafeMutablePointer<Word>
+
+    /// Rows that fit before the table must grow: two thirds of its entries.
+    var rowCapacity: UInt64 { entryCount / 3 * 2 }
+
+    /// - Parameters:
+    ///   - key: 16 secret random bytes of this run.
+    ///   - rows: how many rows to make room for.
+    init(path: String, key: [UInt8], rows: UInt64) throws(SendError) {
+        self.path = path
+        hash = SipHash128(key: key)
+        entryCount = Self.entries(forRows: rows)
+        map = try Self.makeMap(path: path, entryCount: entryCount)
+        words = map.base.assumingMemoryBound(to: Word.self)
+    }
+
+    /// Claims `token` for `row`.
+    ///
+    /// - Returns: true when the token is this row's; false when another row has claimed it.
+    func claim(_ token: UnsafeRawBufferPointer, row: UInt64) -> Bool {
+        let (first, second) = hash.hash(token)
+        // Zero marks a free entry, so the one hash value of zero is stored as one.
+        return claim(
+            hashWord: first == 0 ? 1 : first,
+            rowWord: (second & ~Self.rowMask) | (row & Self.rowMask))
+    }
+
+    /// Makes room for `rows` rows in all, by moving the entries to a larger file when they do not
+    /// fit.
+    func reserve(rows: UInt64) throws(SendError) {
+        guard rows > rowCapacity else { return }
+        let newCount = Self.entries(forRows: max(rows, rowCapacity * 2))
+        let newPath = path + ".new"
+        let newMap = try Self.makeMap(path: newPath, entryCount: newCount)
+        let oldWords = words
+        let oldCount = entryCount
+        let oldMap = map
+        words = newMap.base.assumingMemoryBound(to: Word.self)
+        entryCount = newCount
+        map = newMap
+        withExtendedLifetime(oldMap) {
+            for index in 0..<Int(oldCount) {
+                let hashWord = oldWords[2 * index].load(ordering: .relaxed)
+                guard hashWord != 0 else { continue }
+                _ = claim(
+                    hashWord: hashWord, rowWord: oldWords[2 * index + 1].load(ordering: .relaxed))
+            }
+        }
+        try newMap.sync()
+        guard rename(newPath, path) == 0 else {
+            throw .file(.stopped, "replace the file", path, code: errno)
+        }
+    }
+
+    private static let rowMask: UInt64 = (1 << 40) - 1
+
+    private static func entries(forRows rows: UInt64) -> UInt64 {
+        max(rows, 1024) / 2 * 3 + 3
+    }
+
+    private static func makeMap(path: String, entryCount: UInt64) throws(SendError) -> GrowingMap {
+        let bytes = Int(entryCount) * 16
+        let map = try GrowingMap(path: path, capacityBytes: bytes)
+        try map.grow(toBytes: bytes)
+        return map
+    }
+
+    private func claim(hashWord: UInt64, rowWord: UInt64) -> Bool {
+        // The high half of a product spreads the hash over any number of entries without a
+        // division.
+        var index = Int(hashWord.multipliedFullWidth(by: entryCount).high)
+        while true {
+            let hashCell = words + 2 * index
+            let (claimed, found) = hashCell.pointee.compareExchange(
+                expected: 0, desired: hashWord, ordering: .acquiringAndReleasing)
+            if claimed {
+                words[2 * index + 1].store(rowWord, ordering: .releasing)
+                return true
+            }
+            if found == hashWord {
+                let other = settledRowWord(at: index)
+                if (other ^ rowWord) & ~Self.rowMask == 0 { return other == rowWord }
+            }
+            index = index + 1 == Int(entryCount) ? 0 : index + 1
+        }
+    }
+
+    /// The second word of an entry whose first is taken. Its writer stores it right after the
+    /// first, so the wait is a few instructions long. It is never zero, because row numbers begin
+    /// at one.
+    private func settledRowWord(at index: Int) -> UInt64 {
+        while true {
+            let word = words[2 * index + 1].load(ordering: .acquiring)
+            if word != 0 { return word }
+            sched_yield()
+        }
+    }
+}

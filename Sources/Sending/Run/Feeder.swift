@@ -1,0 +1,111 @@
+internal import Campaign
+internal import Synchronization
+
+/// The reader thread's work: it fills chunks, prepares the disk for their rows, and hands them out.
+///
+/// It also allocates and syncs the ledger, so that no worker ever waits for a disk or a pipe.
+final class Feeder {
+    let state: RunState
+    let reader: RecipientReader
+    /// Nil when there is no token to claim beforehand, or it is done.
+    var claimReader: RecipientReader?
+    private let list: ChunkList
+    private let expectRows: UInt64?
+    /// Whether the user says that rows are missing: then the end of the input is none.
+    private var isShort = false
+    private var syncedNs = monotonicNowNs()
+    /// What a power cut may undo; a killed process loses nothing.
+    private static let syncEveryNs: UInt64 = 5_000_000_000
+
+    init(_ setup: RunSetup, expectRows: UInt64?) {
+        state = setup.state
+        reader = setup.reader
+        claimReader = setup.claimReader
+        list = setup.list
+        self.expectRows = expectRows
+    }
+
+    /// Reads to the end of the input, or until the run stops.
+    func run() {
+        do throws(SendError) {
+            try claimRecordedTokens()
+            try handOutRecorded()
+            while !hasReachedLimit, let chunk = state.chunks.takeEmpty(), fill(chunk) {
+                try handOut(chunk)
+            }
+            if hasReachedLimit { state.inputIsComplete.store(true, ordering: .relaxed) }
+            if state.inputIsComplete.load(ordering: .relaxed), !isShort,
+                !state.earlier.inputHasEnded
+            {
+                try list.appendEnd()
+            }
+            state.chunks.end()
+        } catch {
+            state.stop(.failure(error))
+        }
+    }
+
+    private var hasReachedLimit: Bool {
+        state.rowsRead.load(ordering: .relaxed) >= state.rowLimit
+    }
+
+    /// Reads the next chunk. What ends the input early is kept as the cause of an unfinished run;
+    /// the rows that were read before it are sent all the same.
+    private func fill(_ chunk: RecordChunk) -> Bool {
+        do throws(RecipientsError) {
+            if try reader.next(into: chunk) { return true }
+            guard reader.isAtEnd else { return false }  // the run is being stopped
+            state.inputIsComplete.store(true, ordering: .relaxed)
+            checkExpectedRows()
+        } catch {
+            state.endEarly(because: SendError(.stopped, error.description))
+        }
+        return false
+    }
+
+    private func handOut(_ chunk: RecordChunk) throws(SendError) {
+        guard !state.earlier.inputHasEnded else {
+            throw SendError(
+                .stopped,
+                """
+                recipients: there are rows after row \(chunk.firstRow - 1), where the file ended \
+                when the run was started; restore the file, or send the new rows in a run of \
+                their own
+                """)
+        }
+        let lastRow = chunk.firstRow + UInt64(chunk.recordCount) - 1
+        let rows = min(lastRow, state.rowLimit)
+        try state.ledger.reserve(rows: rows)
+        if let duplicates = state.duplicates, rows > duplicates.rowCapacity {
+            guard state.chunks.waitUntilAllEmpty() else { return }
+            try duplicates.reserve(rows: rows)
+        }
+        try list.append(ChunkEntry(chunk))
+        state.rowsRead.store(rows, ordering: .relaxed)
+        state.bytesRead.store(reader.bytesRead, ordering: .relaxed)
+        try syncNowAndThen()
+        state.chunks.put(chunk)
+    }
+
+    private func syncNowAndThen() throws(SendError) {
+        guard monotonicNowNs() - syncedNs > Self.syncEveryNs else { return }
+        try state.ledger.sync()
+        do throws(RecipientsError) { try reader.syncSpool() } catch {
+            throw SendError(.stopped, error.description)
+        }
+        syncedNs = monotonicNowNs()
+    }
+
+    private func checkExpectedRows() {
+        let rows = state.rowsRead.load(ordering: .relaxed)
+        guard let expectRows, rows < expectRows else { return }
+        isShort = true
+        state.endEarly(
+            because: SendError(
+                .stopped,
+                """
+                the input ended after \(rows) rows, and --expect-rows says \(expectRows): \
+                these rows were sent; find out why the file is short before you send the rest
+                """))
+    }
+}

@@ -1,0 +1,79 @@
+internal import APNS
+internal import Glibc
+internal import JSON
+
+/// Repairs the files of lines of a run that was killed, before it goes on.
+///
+/// - Thread: the one that starts the run, with the run folder locked.
+enum LineFile {
+    /// Cuts off what stands behind the last line end: a line that was not written to its end.
+    static func cutTornEnd(_ path: String) throws(SendError) {
+        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .file(.refused, "open the file", path, code: errno) }
+        defer { close(descriptor) }
+        var end = lseek(descriptor, 0, SEEK_END)
+        var block = [UInt8](repeating: 0, count: 65_536)
+        while end > 0 {
+            let start = max(0, end - off_t(block.count))
+            let count = pread(descriptor, &block, Int(end - start), start)
+            guard count == Int(end - start) else {
+                throw .file(.refused, "read the file", path, code: count < 0 ? errno : EIO)
+            }
+            if let found = block[..<count].lastIndex(of: UInt8(ascii: "\n")) {
+                end = start + off_t(found) + 1
+                break
+            }
+            end = start
+        }
+        guard ftruncate(descriptor, end) == 0 else {
+            throw .file(.refused, "cut off the torn end of the file", path, code: errno)
+        }
+    }
+
+    /// Leaves out the failure lines that do not count, because the ledger knows nothing of them:
+    /// the run was killed between the line and the byte. Their rows are still to be sent, and will
+    /// have other lines; so no row ever has two.
+    ///
+    /// - Parameter rows: the rows that the ledger tells of.
+    static func dropUncounted(
+        in folder: RunFolder, ledger: Ledger, rows: UInt64
+    ) throws(SendError) {
+        let path = folder.file("failures.ndjson")
+        try cutTornEnd(path)
+        guard let source = fopen(path, "re") else {
+            throw .file(.refused, "read the file", path, code: errno)
+        }
+        defer { fclose(source) }
+        let newPath = folder.file(".failures.ndjson.new")
+        unlink(newPath)
+        let target = try AppendFile(path: newPath)
+        var kept: [UInt8] = []
+        var text: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(text) }
+        while case let count = getline(&text, &capacity, source), count > 0, let text {
+            let line = UnsafeRawBufferPointer(start: text, count: count)
+            if counts(line, ledger: ledger, rows: rows) { kept += line }
+            if kept.count > 60_000 {
+                try target.append(kept)
+                kept.removeAll(keepingCapacity: true)
+            }
+        }
+        guard ferror(source) == 0 else { throw .file(.refused, "read the file", path, code: EIO) }
+        try target.append(kept)
+        guard rename(newPath, path) == 0 else {
+            throw .file(.refused, "replace the file", path, code: errno)
+        }
+    }
+
+    private static func counts(
+        _ line: UnsafeRawBufferPointer, ledger: Ledger, rows: UInt64
+    ) -> Bool {
+        guard let node = try? JSONDocument.parse(line, dialect: .strict),
+            let row = node["row"]?.asInt.flatMap({ UInt64(exactly: $0) }), row >= 1, row <= rows,
+            let outcome = node["outcome"]?.asString
+        else { return false }
+        let byte = ledger.state(row: row)
+        return byte >= OpenState.firstFinal && FinalCode(rawValue: byte).outcome.name == outcome
+    }
+}

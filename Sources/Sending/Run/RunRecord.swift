@@ -1,0 +1,91 @@
+internal import JSON
+
+/// `run.json`: what the run is, and whether it has ended.
+struct RunRecord: Sendable {
+    let name: String
+    let identity: RunIdentity
+    /// Of the first start.
+    let startedAt: Timestamp
+    /// The path of the recipients, or "-".
+    var input: String
+    /// The names of a CSV's columns; the list of chunks does not cover the header.
+    let columns: [String]
+    /// Rows past this one are not sent; nil for no limit.
+    let limit: UInt64?
+    var server: String
+    /// How often the run was resumed.
+    var resumes: UInt64 = 0
+    /// What ``read(_:)`` found.
+    private(set) var isCompleted = false
+
+    init(
+        name: String, identity: RunIdentity, startedAt: Timestamp, input: String,
+        columns: [String], limit: UInt64?, server: String
+    ) {
+        self.name = name
+        self.identity = identity
+        self.startedAt = startedAt
+        self.input = input
+        self.columns = columns
+        self.limit = limit
+        self.server = server
+    }
+
+    /// - Parameter state: `running`, `completed`, `stopped` or `interrupted`.
+    func json(state: String) -> [UInt8] {
+        var writer = JSONWriter(pretty: true)
+        writer.beginObject()
+        writer.key("format")
+        writer.number(Self.format)
+        writer.key("name")
+        writer.string(name)
+        writer.key("identity")
+        writer.string(identity.hex)
+        writer.key("startedAt")
+        writer.string(startedAt.rfc3339)
+        writer.key("input")
+        writer.string(input)
+        writer.key("columns")
+        writer.beginArray()
+        for column in columns { writer.string(column) }
+        writer.endArray()
+        if let limit {
+            writer.key("limit")
+            writer.number(limit)
+        }
+        writer.key("server")
+        writer.string(server)
+        writer.key("resumes")
+        writer.number(resumes)
+        writer.key("state")
+        writer.string(state)
+        writer.endObject()
+        return writer.bytes + [UInt8(ascii: "\n")]
+    }
+
+    /// Reads the `run.json` at `path`.
+    static func read(_ path: String) throws(SendError) -> RunRecord {
+        let bytes = try SmallFile.read(path)
+        guard let node = try? JSONDocument.parse(bytes, dialect: .strict),
+            node["format"]?.asInt == Self.format, let name = node["name"]?.asString,
+            let identity = node["identity"]?.asString.flatMap({ RunIdentity(hex: $0) }),
+            let startedAt = node["startedAt"]?.asString.flatMap({ Timestamp(rfc3339: $0) }),
+            let input = node["input"]?.asString, let columns = node["columns"]?.elements,
+            let server = node["server"]?.asString, let resumes = node["resumes"]?.asInt,
+            let state = node["state"]?.asString
+        else {
+            throw SendError(
+                .refused,
+                "\(path): it is no record of a run that this version can resume; start a new run")
+        }
+        var record = RunRecord(
+            name: name, identity: identity, startedAt: startedAt, input: input,
+            columns: columns.compactMap(\.asString),
+            limit: node["limit"]?.asInt.flatMap { UInt64(exactly: $0) }, server: server)
+        record.resumes = UInt64(max(0, resumes))
+        record.isCompleted = state == "completed"
+        return record
+    }
+
+    private static let format = 1
+}

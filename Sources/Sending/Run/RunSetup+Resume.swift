@@ -1,0 +1,86 @@
+internal import APNS
+internal import Campaign
+internal import Crypto
+internal import TLS
+internal import Transport
+
+/// A run that goes on in its folder.
+extension RunSetup {
+    /// Nothing in the folder is changed before everything is known to fit.
+    init(
+        resuming campaign: Campaign, options: SendOptions, tokens: ProviderTokenSource?
+    ) throws(SendError) {
+        let plan = try SendPlan(options: options, pacing: campaign.pacing)
+        let tls = try Self.trust(options)
+        let folder = try RunFolder(opening: options.runDirectory)
+        self.folder = folder
+        var record = try RunRecord.read(folder.file("run.json"))
+        guard !record.isCompleted else {
+            throw SendError(
+                .refused, "\(folder.path): nothing to resume: every row has its final outcome")
+        }
+        guard options.limit == nil else {
+            throw SendError(
+                .refused, "--limit may not change when a run is resumed: leave it out")
+        }
+        try ResumeCheck.check(campaign, against: folder)
+        var earlier = try EarlierPart(folder, limit: record.limit)
+        let ledger = try Ledger(existing: folder.file("ledger"), rows: earlier.rows)
+        earlier.counts = ledger.counts(rows: earlier.rows)
+
+        let source = try Self.source(options, record, earlier, in: folder)
+        let reading = ReadCancellation()
+        reader = try Self.open(source, spool: nil, reading)
+        try Self.check(campaign, reader)
+        try ResumeCheck.checkColumns(reader.header?.names ?? [], of: source, against: record)
+        guard reader.bytesTotal != nil else {
+            throw SendError(
+                .refused,
+                "\(source): a run is resumed from a file that can be read again: write it to one")
+        }
+        claimReader =
+            campaign.skipsDuplicates && earlier.rows > 0
+            ? try Self.open(source, spool: nil, reading) : nil
+
+        try LineFile.dropUncounted(in: folder, ledger: ledger, rows: earlier.rows)
+        try LineFile.cutTornEnd(folder.file("retries.ndjson"))
+        for name in ["duplicates", "duplicates.new"] { folder.remove(name) }
+        record.server = options.endpoint.description
+        // A copy of standard input stays "-": the folder may be moved.
+        if options.recipients != nil { record.input = source }
+        record.resumes += 1
+        try folder.replace("campaign.json", with: campaign.manifestBytes)
+        try folder.replace("run.json", with: record.json(state: "running"))
+        self.record = record
+        list = try ChunkList(path: folder.file("chunks"))
+        state = RunState(
+            campaign: campaign, plan: plan, endpoint: options.endpoint, tls: tls, tokens: tokens,
+            identity: record.identity, startedAt: record.startedAt, ledger: ledger,
+            duplicates: campaign.skipsDuplicates
+                ? try DuplicateTable(
+                    path: folder.file("duplicates"), key: randomBytes(16),
+                    rows: max(Self.estimatedRows(reader), earlier.rows)) : nil,
+            chunks: ChunkQueue(chunks: Self.makeChunks(plan)), reading: reading,
+            failures: try AppendFile(path: folder.file("failures.ndjson")),
+            retries: try AppendFile(path: folder.file("retries.ndjson")),
+            format: reader.format, header: reader.header, rowLimit: record.limit ?? .max,
+            earlier: earlier)
+    }
+
+    /// Where the rows are read again: the file that the user names now, the one of the first start,
+    /// or the copy of standard input.
+    private static func source(
+        _ options: SendOptions, _ record: RunRecord, _ earlier: EarlierPart, in folder: RunFolder
+    ) throws(SendError) -> String {
+        if let given = options.recipients, given != "-" { return given }
+        if options.recipients == nil, record.input != "-" { return record.input }
+        if record.input == "-", earlier.inputHasEnded { return folder.file("input") }
+        throw SendError(
+            .refused,
+            """
+            \(folder.path): going on with standard input is not yet supported, because only \
+            \(earlier.rows) rows of it were read; write all of it to a file and resume with \
+            --recipients FILE: rows that were sent are found again and not sent twice
+            """)
+    }
+}

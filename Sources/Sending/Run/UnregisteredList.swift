@@ -1,0 +1,64 @@
+internal import APNS
+internal import Glibc
+internal import JSON
+
+/// `unregistered.csv`: the tokens to remove from the sender's lists, made from the failure lines.
+///
+/// Columns: `token,row,reason,invalid_since`. A cell that a spreadsheet would take for a formula
+/// gets an apostrophe in front.
+enum UnregisteredList {
+    private static let mark = "\"outcome\":\"unregistered\""
+
+    /// - Parameter acceptedRows: with none, `BadDeviceToken` says more about the environment than
+    ///   about the tokens, and such rows are left out.
+    static func write(
+        from failures: String, to path: String, acceptedRows: UInt64
+    ) throws(SendError) {
+        guard let source = fopen(failures, "re") else {
+            throw .file(.stopped, "read the file", failures, code: errno)
+        }
+        defer { fclose(source) }
+        unlink(path)
+        let target = try AppendFile(path: path)
+        var lines = Array("token,row,reason,invalid_since\n".utf8)
+        var text: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(text) }
+        while case let count = getline(&text, &capacity, source), count > 0, let text {
+            guard let entry = entry(text, count: count, acceptedRows: acceptedRows) else {
+                continue
+            }
+            lines += entry
+            if lines.count > 60_000 {
+                try target.append(lines)
+                lines.removeAll(keepingCapacity: true)
+            }
+        }
+        try target.append(lines)
+    }
+
+    /// - Parameter text: a line with its end and a zero byte after it, as `getline` gives it.
+    private static func entry(
+        _ text: UnsafePointer<CChar>, count: Int, acceptedRows: UInt64
+    ) -> [UInt8]? {
+        guard
+            strstr(text, mark) != nil,
+            let node = try? JSONDocument.parse(
+                UnsafeRawBufferPointer(start: text, count: count), dialect: .strict),
+            let token = node["token"]?.asString, let row = node["row"]?.asInt,
+            let reason = node["reason"]?.asString
+        else { return nil }
+        if acceptedRows == 0, reason == FinalCode.badDeviceToken.reason { return nil }
+        let since = node["invalidSince"]?.asString ?? ""
+        return Array("\(cell(token)),\(row),\(cell(reason)),\(since)\n".utf8)
+    }
+
+    private static func cell(_ text: String) -> String {
+        guard let first = text.first else { return text }
+        let safe = "=+-@\t\r".contains(first) ? "'" + text : text
+        guard safe.contains(where: { ",\"\n\r".contains($0) }) else { return safe }
+        return "\""
+            + safe.split(separator: "\"", omittingEmptySubsequences: false)
+            .joined(separator: "\"\"") + "\""
+    }
+}

@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct SendingPlaceholderTests {
-    @Test func builds() {}
-}
