@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct MockAPNSPlaceholderTests {
-    @Test func builds() {}
-}
