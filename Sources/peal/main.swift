@@ -1,1 +1,4 @@
-print("peal")
+import Glibc
+
+Signals.prepare()
+exit(Peal.main(Array(CommandLine.arguments.dropFirst())).rawValue)

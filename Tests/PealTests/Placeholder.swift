@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct PealPlaceholderTests {
-    @Test func builds() {}
-}
