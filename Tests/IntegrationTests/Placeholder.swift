@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct IntegrationPlaceholderTests {
-    @Test func builds() {}
-}
