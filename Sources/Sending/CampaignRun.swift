@@ -15,6 +15,7 @@ package final class CampaignRun: Sendable {
     private let record: RunRecord
     private let inputBytes: UInt64?
     private let startNs: UInt64
+    private let checkpointer: Checkpointer
     private let threads = Mutex<[PlatformThread]>([])
     private let runningThreads: Atomic<Int>
 
@@ -44,6 +45,8 @@ package final class CampaignRun: Sendable {
         record = setup.record
         inputBytes = setup.reader.bytesTotal
         startNs = monotonicNowNs()
+        checkpointer = Checkpointer(
+            state: setup.state, folder: setup.folder, files: setup.durableFiles, startNs: startNs)
         runningThreads = Atomic(setup.state.plan.threads + 1)
     }
 
@@ -80,7 +83,8 @@ package final class CampaignRun: Sendable {
     /// Waits for the threads, writes what the run folder must hold, and says how the run ended.
     package func wait() -> RunSummary {
         for thread in threads.withLock({ $0 }) { thread.join() }
-        return RunEnding(state: state, folder: folder, record: record, seconds: seconds).conclude()
+        return RunEnding(state: state, folder: folder, record: record, checkpointer: checkpointer)
+            .conclude()
     }
 
     private var seconds: Double { Double(monotonicNowNs() - startNs) / 1e9 }
@@ -91,6 +95,7 @@ package final class CampaignRun: Sendable {
         let state = state
         let ended: @Sendable () -> Void = { [self] in
             if runningThreads.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
+                checkpointer.end()
                 whenFinished()
             }
         }
@@ -112,6 +117,7 @@ package final class CampaignRun: Sendable {
                     feeder.run()
                     ended()
                 })
+            try add(PlatformThread.start(name: "peal-checkpoint") { [self] in checkpointer.run() })
         } catch {
             let failure = SendError(
                 .internal, "cannot start a thread: \(error); use fewer threads (--threads)")

@@ -8,6 +8,8 @@ enum Signals {
     static func prepare() {
         // A peer that goes away is an error of a write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
+        // So is a file that may not grow (ulimit -f).
+        signal(SIGXFSZ, SIG_IGN)
         // A blocked signal is inherited, and some parents block all of them around a start.
         var unblocked = sigset_t()
         sigemptyset(&unblocked)

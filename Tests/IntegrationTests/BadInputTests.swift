@@ -91,8 +91,8 @@ import Testing
 
     @Test func aKeyOfLaterVersionsIsNotYetSupported() throws {
         try expectRefusal(
-            try campaign("token\n", ["suppress": "['a.csv']"]), says: "not yet supported",
-            "suppress")
+            try campaign("token\n", ["holdOut": "5"]), says: "not yet supported",
+            "holdOut")
     }
 
     @Test func developmentCredentialsAreForServersOnThisMachineOnly() throws {

@@ -6,11 +6,12 @@ import Testing
 @Suite struct LatencyHistogramTests {
     @Test func percentilesAreWithinTheBucketsWidthOfTheSortedValues() {
         var random = SeededGenerator()
-        var histogram = LatencyHistogram()
+        let recorder = LatencyRecorder()
         let values = (0..<50_000).map { _ in
             UInt64.random(in: 0...(1 << UInt64.random(in: 1...30, using: &random)), using: &random)
         }
-        for value in values { histogram.record(microseconds: value) }
+        for value in values { recorder.record(microseconds: value) }
+        let histogram = recorder.histogram
         let sorted = values.sorted()
         for share in [0.5, 0.9, 0.99, 0.999] {
             let exact = Double(sorted[Int((share * Double(sorted.count)).rounded(.up)) - 1])
@@ -23,11 +24,11 @@ import Testing
     }
 
     @Test func sumsOfWorkersCountEveryValueOnce() {
-        var one = LatencyHistogram()
-        var other = LatencyHistogram()
-        for value in 1...100 { one.record(microseconds: UInt64(value)) }
-        for value in 101...200 { other.record(microseconds: UInt64(value)) }
-        one.add(other)
+        let recorders = [LatencyRecorder(), LatencyRecorder()]
+        for value in 1...100 { recorders[0].record(microseconds: UInt64(value)) }
+        for value in 101...200 { recorders[1].record(microseconds: UInt64(value)) }
+        var one = recorders[0].histogram
+        one.add(recorders[1].histogram)
         #expect(one.count == 200)
         #expect(one.maxMicroseconds == 200)
         #expect((100...103).contains(one.percentile(0.5)))
@@ -38,8 +39,9 @@ import Testing
     }
 
     @Test func aValuePastTheLastBucketIsKeptAsTheMaximum() {
-        var histogram = LatencyHistogram()
-        histogram.record(microseconds: .max)
+        let recorder = LatencyRecorder()
+        recorder.record(microseconds: .max)
+        let histogram = recorder.histogram
         #expect(histogram.maxMicroseconds == .max)
         #expect(histogram.count == 1)
     }

@@ -22,6 +22,9 @@ package struct Campaign: Sendable {
     /// The path of the file, resolved against the manifest's folder, or "-" for standard input.
     package let recipients: String
     package let columns: ColumnNames
+    /// The paths of the lists of tokens that are not sent to, resolved against the manifest's
+    /// folder.
+    package let suppress: [String]
     /// Whether only one of several rows with the same token is sent.
     package let skipsDuplicates: Bool
     package let payloads: PayloadSet

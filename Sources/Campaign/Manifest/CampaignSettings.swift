@@ -28,8 +28,9 @@ package enum CampaignCredentials: Sendable, Equatable {
 package struct ColumnNames: Sendable, Equatable {
     package let token: String
     package let locale: String
-    /// Reading these two is not supported yet: always nil.
+    /// Since when the token is known to the sender; nil: no column says it.
     package let registeredAt: String?
+    /// Reading it is not supported yet: always nil.
     package let timeZone: String?
 }
 

@@ -3,18 +3,26 @@ enum ManifestInstant {
     /// Seconds since 1970 UTC, a fraction cut off; nil when `text` is no RFC 3339 date and time.
     /// A leap second counts as the second before it: Unix time has none.
     static func unixSeconds(_ text: String) -> Int64? {
-        var reader = InstantReader(bytes: Array(text.utf8))
+        Array(text.utf8).withUnsafeBytes { unixMilliseconds($0) }.map { $0.floorDivided(by: 1000) }
+    }
+
+    /// Milliseconds since 1970 UTC, what is finer cut off; otherwise as ``unixSeconds(_:)``. No
+    /// allocation.
+    static func unixMilliseconds(_ text: UnsafeRawBufferPointer) -> Int64? {
+        var reader = InstantReader(bytes: text)
         guard let year = reader.digits(4), reader.skip("-"), let month = reader.digits(2),
             reader.skip("-"), let day = reader.digits(2), reader.skip("Tt "),
             let hour = reader.digits(2), reader.skip(":"), let minute = reader.digits(2),
-            reader.skip(":"), let second = reader.digits(2), reader.skipFraction(),
-            let offsetSeconds = reader.zoneOffsetSeconds(), reader.isAtEnd
+            reader.skip(":"), let second = reader.digits(2),
+            let fractionMs = reader.fractionMs(), let offsetSeconds = reader.zoneOffsetSeconds(),
+            reader.isAtEnd
         else { return nil }
         guard 1...12 ~= month, 1...daysOfMonth(month, year: year) ~= day, hour < 24, minute < 60,
             second <= 60
         else { return nil }
         let days = daysSince1970(year: year, month: month, day: day)
-        return days * 86_400 + hour * 3600 + minute * 60 + min(second, 59) - offsetSeconds
+        let seconds = days * 86_400 + hour * 3600 + minute * 60 + min(second, 59) - offsetSeconds
+        return seconds * 1000 + fractionMs
     }
 
     private static func daysOfMonth(_ month: Int64, year: Int64) -> Int64 {
@@ -36,7 +44,7 @@ enum ManifestInstant {
 
 /// Reads the fixed fields of a date and time one after the other.
 private struct InstantReader {
-    let bytes: [UInt8]
+    let bytes: UnsafeRawBufferPointer
     var index = 0
 
     var isAtEnd: Bool { index == bytes.count }
@@ -52,17 +60,26 @@ private struct InstantReader {
         return value
     }
 
-    mutating func skip(_ oneOf: String) -> Bool {
-        guard index < bytes.count, oneOf.utf8.contains(bytes[index]) else { return false }
+    mutating func skip(_ oneOf: StaticString) -> Bool {
+        let characters = UnsafeBufferPointer(
+            start: oneOf.utf8Start, count: oneOf.utf8CodeUnitCount)
+        guard index < bytes.count, characters.contains(bytes[index]) else { return false }
         index += 1
         return true
     }
 
-    mutating func skipFraction() -> Bool {
-        guard skip(".") else { return true }
-        let start = index
-        while isDigit { index += 1 }
-        return index > start
+    /// 0 where there is no fraction; nil for a point without digits.
+    mutating func fractionMs() -> Int64? {
+        guard skip(".") else { return 0 }
+        guard isDigit else { return nil }
+        var fraction: Int64 = 0
+        var unit: Int64 = 100
+        while isDigit {
+            fraction += unit * Int64(bytes[index] - UInt8(ascii: "0"))
+            unit /= 10
+            index += 1
+        }
+        return fraction
     }
 
     mutating func zoneOffsetSeconds() -> Int64? {
@@ -76,5 +93,11 @@ private struct InstantReader {
 
     private var isDigit: Bool {
         index < bytes.count && UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes[index]
+    }
+}
+
+extension Int64 {
+    fileprivate func floorDivided(by divisor: Int64) -> Int64 {
+        self / divisor - (self % divisor < 0 ? 1 : 0)
     }
 }

@@ -54,11 +54,11 @@ extension ManifestReader {
                 token: "token", locale: "locale", registeredAt: nil, timeZone: nil)
         }
         let section = try section(
-            "columns", node, known: ["token", "locale"], unsupported: ["registeredAt", "timeZone"])
+            "columns", node, known: ["token", "locale", "registeredAt"], unsupported: ["timeZone"])
         return ColumnNames(
             token: try section.nonEmptyString("token") ?? "token",
-            locale: try section.nonEmptyString("locale") ?? "locale", registeredAt: nil,
-            timeZone: nil)
+            locale: try section.nonEmptyString("locale") ?? "locale",
+            registeredAt: try section.nonEmptyString("registeredAt"), timeZone: nil)
     }
 
     // MARK: Payloads

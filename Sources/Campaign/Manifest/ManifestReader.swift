@@ -5,10 +5,10 @@ internal import JSON
 struct ManifestReader {
     static let keys = [
         "name", "topic", "pushType", "priority", "expiration", "collapseID", "apnsID",
-        "environment", "credentials", "recipients", "columns", "duplicates", "payload",
+        "environment", "credentials", "recipients", "columns", "suppress", "duplicates", "payload",
         "payloads", "pacing", "retry", "timeouts",
     ]
-    static let unsupportedKeys = ["suppress", "variants", "holdOut", "stopWhen"]
+    static let unsupportedKeys = ["variants", "holdOut", "stopWhen"]
 
     let source: ManifestFile
     let root: ManifestObject
@@ -35,7 +35,7 @@ struct ManifestReader {
             priority: try priority(for: pushType), expiration: try expiration(),
             collapseID: try collapseID(), usesAPNSID: try root.bool("apnsID") ?? true,
             environment: try environment(for: credentials), credentials: credentials,
-            recipients: try recipients(), columns: try columns(),
+            recipients: try recipients(), columns: try columns(), suppress: try suppress(),
             skipsDuplicates: try skipsDuplicates(), payloads: try payloads(for: pushType),
             pacing: try pacing(), retry: try retry(), timeouts: try timeouts(),
             manifestPath: source.path, manifestBytes: source.bytes)

@@ -101,7 +101,7 @@ struct CSVHeaderParser {
     }
 
     /// No column is called by 32 or more hexadecimal digits.
-    private static func looksLikeDeviceToken(_ field: UnsafeRawBufferPointer) -> Bool {
+    static func looksLikeDeviceToken(_ field: UnsafeRawBufferPointer) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: DeviceToken.hexCharactersMax, alignment: 1) {
             DeviceToken.normalise(field, into: $0) != nil
         }

@@ -20,9 +20,15 @@ package final class RecipientReader {
     package private(set) var format: RecipientFormat
     /// Delimiter and names of a CSV; nil for NDJSON.
     package private(set) var header: CSVHeader?
+    /// Whether every record is a device token and nothing else; then ``format`` is NDJSON, whose
+    /// lines end as these do.
+    private(set) var isTokenList = false
 
     let input: RecipientInput
-    private let spool: SpoolFile?
+    /// The copy of the input; syncing it is for any thread.
+    package let spool: SpoolFile?
+    /// Whether the input may end in the middle of a record, which then is left alone.
+    private let mayBeTorn: Bool
     private let block: ByteBlock
     private let readBytes: Int
     private var splitter: RecordSplitter
@@ -43,13 +49,16 @@ package final class RecipientReader {
     ///
     /// `path`: a file, or "-" for standard input, which is `descriptor` or else descriptor 0.
     /// `format`: nil lets the first character decide, for an input whose name says nothing.
-    /// `spool`: a file to create (0600, it must not exist) that gets every byte of the input before
-    /// the records in it are handed out; nil for none. `readBytes`: the most to read at once.
+    /// `spool`: a file that gets every byte of the input before the records in it are handed out;
+    /// nil for none. `mayBeTorn`: the input is such a file, whose writer was killed: what follows
+    /// its last whole record is none, and ``isAtEnd`` stays false. `takesTokenLists`: an input
+    /// that begins with a device token needs no header. `readBytes`: the most to read at once.
     /// *Ownership*: `descriptor` stays the caller's. *Errors*: `.refused`; `.stopped` if reading or
     /// spooling fails; `.interrupted` after a cancellation.
     package init(
-        path: String, descriptor: Int32? = nil, format: RecipientFormat?, spool: String? = nil,
-        cancellation: ReadCancellation = ReadCancellation(), readBytes: Int? = nil
+        path: String, descriptor: Int32? = nil, format: RecipientFormat?, spool: SpoolFile? = nil,
+        cancellation: ReadCancellation = ReadCancellation(), mayBeTorn: Bool = false,
+        takesTokenLists: Bool = false, readBytes: Int? = nil
     ) throws(RecipientsError) {
         self.readBytes = max(1, readBytes ?? Self.readBytesDefault)
         input = try RecipientInput(
@@ -57,9 +66,11 @@ package final class RecipientReader {
         block = ByteBlock(count: RecordLimits.windowBytes + self.readBytes)
         self.format = format ?? .csv
         splitter = RecordSplitter(format: self.format, delimiter: UInt8(ascii: ","))
-        self.spool = if let spool { try SpoolFile(creating: spool) } else { nil }
+        self.spool = spool
+        self.mayBeTorn = mayBeTorn
         try skipSignature()
         if format == nil { detectFormat() }
+        if takesTokenLists, self.format == .csv { try detectTokenList() }
         if self.format == .csv { try readHeader() }
         try spoolConsumed()
     }
@@ -69,7 +80,9 @@ package final class RecipientReader {
     /// Bytes of the input that were consumed: the header and all chunks so far.
     package var bytesRead: UInt64 { position }
     /// Whether the input ended, and all of its records have been handed out.
-    package var isAtEnd: Bool { inputEnded && start == end }
+    package var isAtEnd: Bool { inputEnded && start == end && !mayBeTorn }
+    /// Whether the input ended where nobody knows whether more was to come.
+    package var isAtTornEnd: Bool { inputEnded && mayBeTorn }
 
     /// Fills the chunk with the next whole records; false when there are none: at the end of the
     /// input, or after a cancellation (`isAtEnd` tells which).
@@ -93,9 +106,6 @@ package final class RecipientReader {
             throw error
         }
     }
-
-    /// Brings the spooled bytes to the disk, against a loss of power. Nothing without a spool.
-    package func syncSpool() throws(RecipientsError) { try spool?.sync() }
 }
 
 // One chunk.
@@ -130,6 +140,7 @@ extension RecipientReader {
         chunk.store(UnsafeRawBufferPointer(rebasing: block.bytes[kept..<start]))
         chunk.end(offset: position)
         try spoolConsumed()
+        if isAtEnd { try spool?.endInput() }
         nextRow += UInt64(chunk.recordCount)
         return chunk.recordCount > 0
     }
@@ -137,7 +148,8 @@ extension RecipientReader {
     @inline(__always)
     private func firstPiece() -> RecordSplitter.Piece {
         start == end
-            ? .unfinished : splitter.first(of: block[start..<end], isWhole: inputEnded)
+            ? .unfinished
+            : splitter.first(of: block[start..<end], isWhole: inputEnded && !mayBeTorn)
     }
 
     /// Puts the front of a line past the limit into the chunk and skips the rest; false after a
@@ -249,6 +261,25 @@ extension RecipientReader {
         guard first == UInt8(ascii: "{") else { return }
         format = .ndjson
         splitter = RecordSplitter(format: .ndjson, delimiter: UInt8(ascii: ","))
+    }
+
+    /// An input whose first line is a device token is a list of them.
+    private func detectTokenList() throws(RecipientsError) {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || 0x09...0x0D ~= byte }
+        while true {
+            let text = UnsafeRawBufferPointer(
+                rebasing: block[start..<end].drop(while: isBlank))
+            let line = text.prefix { $0 != 0x0A && $0 != 0x0D }
+            if line.count == text.count, !inputEnded, end - start < RecordLimits.windowBytes {
+                try readFront()
+                continue
+            }
+            guard CSVHeaderParser.looksLikeDeviceToken(.init(rebasing: line)) else { return }
+            isTokenList = true
+            format = .ndjson
+            splitter = RecordSplitter(format: .ndjson, delimiter: UInt8(ascii: ","))
+            return
+        }
     }
 
     private func readHeader() throws(RecipientsError) {

@@ -8,12 +8,15 @@ struct RowColumns {
     private(set) var names: [String] = []
     /// Index in `names` of the locale; -1 when the campaign has no payloads by locale.
     private(set) var localeIndex = -1
+    /// Index in `names` of the time of registration; -1 when the campaign names no such column.
+    private(set) var registeredAtIndex = -1
     /// For CSV, the number of the field; empty for NDJSON.
     private(set) var fieldIndexes: [Int] = []
 
     init(campaign: Campaign, header: CSVHeader?) throws(CampaignError) {
         _ = add(campaign.columns.token)
         if !campaign.payloads.byLocale.isEmpty { localeIndex = add(campaign.columns.locale) }
+        if let name = campaign.columns.registeredAt { registeredAtIndex = add(name) }
         for template in campaign.payloads.all + (campaign.collapseID.map { [$0] } ?? []) {
             for column in template.columns { _ = add(column.name) }
         }
@@ -57,7 +60,9 @@ struct RowColumns {
             ? "the device tokens are in the column \"\(name)\""
             : localeIndex >= 0 && name == campaign.columns.locale
                 ? "\"payloads\" are chosen by the column \"\(name)\""
-                : "a placeholder names the column \"\(name)\""
+                : name == campaign.columns.registeredAt
+                    ? "\"columns.registeredAt\" is the column \"\(name)\""
+                    : "a placeholder names the column \"\(name)\""
         return CampaignError(
             file: campaign.manifestPath, line: use?.line ?? 0, column: use?.column ?? 0,
             message: "\(wanted), which the recipients do not have",

@@ -112,6 +112,7 @@ package final class RowReader {
     ///
     /// Sizes are bytes of UTF-8 of the final JSON.
     package func render() -> RowProblem? {
+        if let problem = registrationProblem() { return problem }
         guard let template = payloads.template(for: localeText) else {
             let index = columns.localeIndex
             return values[index].kind == .none

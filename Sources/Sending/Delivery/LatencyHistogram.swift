@@ -1,32 +1,38 @@
 internal import Glibc
+internal import Synchronization
 
 /// Counts of latencies in buckets whose width grows with the value: 32 to each power of two, so
-/// that any percentile is right within 3.2 %. Fixed memory, no allocation when recording.
+/// that any percentile is right within 3.2 %.
 ///
 /// Units: microseconds. Values past the last bucket (over an hour) count as the last one; the exact
 /// maximum is kept beside.
 struct LatencyHistogram: Sendable {
     private static let subBucketBits = 5
-    private static let bucketCount = (33 - subBucketBits) << subBucketBits
-    private var counts = [UInt64](repeating: 0, count: bucketCount)
-    private(set) var maxMicroseconds: UInt64 = 0
-    private(set) var count: UInt64 = 0
+    static let bucketCount = (33 - subBucketBits) << subBucketBits
+    /// By bucket.
+    private(set) var counts: [UInt64]
+    private(set) var maxMicroseconds: UInt64
 
-    mutating func record(microseconds: UInt64) {
-        counts[min(Self.bucket(of: microseconds), Self.bucketCount - 1)] += 1
-        maxMicroseconds = max(maxMicroseconds, microseconds)
-        count += 1
+    init() { self.init(counts: Array(repeating: 0, count: Self.bucketCount), maxMicroseconds: 0) }
+
+    /// - Parameter counts: one for each bucket.
+    init(counts: [UInt64], maxMicroseconds: UInt64) {
+        precondition(counts.count == Self.bucketCount)
+        self.counts = counts
+        self.maxMicroseconds = maxMicroseconds
     }
+
+    var count: UInt64 { counts.reduce(0, +) }
 
     mutating func add(_ other: LatencyHistogram) {
         for index in counts.indices { counts[index] += other.counts[index] }
         maxMicroseconds = max(maxMicroseconds, other.maxMicroseconds)
-        count += other.count
     }
 
     /// The smallest recorded bucket bound that `share` (0…1) of the values do not exceed; 0 when
     /// empty.
     func percentile(_ share: Double) -> UInt64 {
+        let count = self.count
         guard count > 0 else { return 0 }
         let rank = max(1, UInt64((share * Double(count)).rounded(.up)))
         var seen: UInt64 = 0
@@ -38,10 +44,10 @@ struct LatencyHistogram: Sendable {
     }
 
     /// Values under 32 have a bucket each; above, the five bits after the leading one choose it.
-    private static func bucket(of value: UInt64) -> Int {
+    static func bucket(of value: UInt64) -> Int {
         guard value >= 1 << subBucketBits else { return Int(value) }
         let exponent = 63 - value.leadingZeroBitCount - subBucketBits
-        return (exponent << subBucketBits) + Int(value >> UInt64(exponent))
+        return min((exponent << subBucketBits) + Int(value >> UInt64(exponent)), bucketCount - 1)
     }
 
     private static func upperBound(of index: Int) -> UInt64 {
@@ -49,5 +55,43 @@ struct LatencyHistogram: Sendable {
         let exponent = (index >> subBucketBits) - 1
         let mantissa = UInt64(index & ((1 << subBucketBits) - 1) | (1 << subBucketBits))
         return ((mantissa + 1) << UInt64(exponent)) - 1
+    }
+}
+
+/// The latencies of one worker, which records them; any thread may look.
+///
+/// Each cell has a single writer, so it is a plain load and store (relaxed). Fixed memory, no
+/// allocation when recording.
+// @unchecked: atomic cells behind a pointer that never changes.
+final class LatencyRecorder: @unchecked Sendable {
+    private typealias Cell = Atomic<UInt64>
+    /// One per bucket, and the maximum as the last.
+    private static let cellCount = LatencyHistogram.bucketCount + 1
+    private let cells: UnsafeMutablePointer<Cell>
+
+    init() {
+        cells = .allocate(capacity: Self.cellCount)
+        for index in 0..<Self.cellCount { (cells + index).initialize(to: Cell(0)) }
+    }
+
+    deinit {
+        cells.deinitialize(count: Self.cellCount)
+        cells.deallocate()
+    }
+
+    func record(microseconds: UInt64) {
+        let cell = cells + LatencyHistogram.bucket(of: microseconds)
+        cell.pointee.store(cell.pointee.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        let longest = cells + LatencyHistogram.bucketCount
+        if microseconds > longest.pointee.load(ordering: .relaxed) {
+            longest.pointee.store(microseconds, ordering: .relaxed)
+        }
+    }
+
+    /// What was recorded up to now.
+    var histogram: LatencyHistogram {
+        LatencyHistogram(
+            counts: (0..<LatencyHistogram.bucketCount).map { cells[$0].load(ordering: .relaxed) },
+            maxMicroseconds: cells[LatencyHistogram.bucketCount].load(ordering: .relaxed))
     }
 }

@@ -14,6 +14,8 @@ final class PooledConnection: ClientSessionDelegate, ConnectionDelegate {
     let id: Int32
     let session: ClientSession
     private(set) var connection: Connection?
+    /// Its bytes that the worker has counted.
+    var countedBytes: UInt64 = 0
     private(set) var stage = Stage.connecting
     private(set) var goAway: GoAway?
     /// When the whole way from the name lookup to the first SETTINGS must be done.

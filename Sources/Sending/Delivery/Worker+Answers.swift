@@ -126,7 +126,10 @@ extension Worker {
         failure.line = slot.line
         failure.attempts = slot.attempts
         failure.hasAPNSID = state.campaign.usesAPNSID
-        if failedRows.read(slots.record(of: index)) == nil { failure.token = failedRows.token }
+        if failedRows.read(slots.record(of: index)) == nil {
+            failure.token = failedRows.token
+            failure.registeredAtMs = failedRows.registeredAtMs
+        }
     }
 
     private func retryOrExhaust(_ index: SlotIndex, _ failure: FailureLine) {

@@ -152,7 +152,7 @@ extension Worker {
     ) {
         refreshClock()
         pool.removeAll { $0 === connection }
-        counters.add(connection.connection?.bytesSent ?? 0, to: .bytesSent)
+        countBytesSent(of: connection)
         countOpenConnections()
         guard !state.isStopping, !(inputIsDone && slots.usedCount == 0) else { return }
         if stage != .draining { counters.add(stage == .connecting ? 0 : 1, to: .connectionsLost) }

@@ -124,7 +124,8 @@ extension Worker {
         self.chunk = nil
     }
 
-    /// Judges a record in the fixed order: readable, token, rendered and sized, duplicate.
+    /// Judges a record in the fixed order: readable, token, suppressed, rendered and sized,
+    /// duplicate.
     ///
     /// - Returns: true when the row is staged; false when it has its outcome.
     private func judge(_ record: InputRecord) -> Bool {
@@ -134,6 +135,13 @@ extension Worker {
         }
         if let problem = freshRows.read(record.bytes) {
             finishInvalid(record, problem, token: nil)
+            return false
+        }
+        if let list = state.suppressed, list.contains(freshRows.token) {
+            // One that an earlier start has sent, before it was listed, stays unknown.
+            let code = record.isInDoubt ? FinalCode.unknownConnectionLost : .suppressed
+            finishUnsent(
+                FailureLine(row: record.row, line: record.line, code: code, token: freshRows.token))
             return false
         }
         if let problem = freshRows.render() {

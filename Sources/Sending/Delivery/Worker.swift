@@ -36,7 +36,7 @@ final class Worker {
     /// What the server wrote as the reason of the latest held row.
     var heldReason: [UInt8] = []
     var nowNs: UInt64
-    var latencies = LatencyHistogram()
+    let latencies: LatencyRecorder
 
     // The input.
     let freshRows: RowReader
@@ -81,6 +81,7 @@ final class Worker {
         self.state = state
         self.index = index
         counters = state.counters[index]
+        latencies = state.latencies[index]
         let connections = state.plan.connections(ofWorker: index)
         let inFlightMax = connections * state.plan.streams
         slots = RowSlots(capacity: inFlightMax + Self.waitingRowsMax + 1)  // the one that is staged
@@ -127,7 +128,6 @@ final class Worker {
         tick.start(afterMs: Self.tickMs, repeatMs: Self.tickMs)
         loop.run()
         loop.close()
-        state.add(latencies)
     }
 
     /// The time of this turn: the clock is read once per turn in which something happens.
@@ -184,6 +184,7 @@ final class Worker {
         checkConnectionDeadlines()
         renewProviderToken()
         adaptPace()
+        countBytesSent()
         if state.plan.rate > 0 {
             limiter.setRate(perSecond: state.rateShare(open: counters.value(.connectionsOpen)))
         }

@@ -46,31 +46,59 @@ final class DuplicateTable: @unchecked Sendable {
             rowWord: (second & ~Self.rowMask) | (row & Self.rowMask))
     }
 
+    /// Whether any row has claimed `token`.
+    func contains(_ token: UnsafeRawBufferPointer) -> Bool {
+        let (first, second) = hash.hash(token)
+        let hashWord = first == 0 ? 1 : first
+        var index = startIndex(of: hashWord)
+        while true {
+            let found = words[2 * index].load(ordering: .acquiring)
+            if found == 0 { return false }
+            if found == hashWord, (settledRowWord(at: index) ^ second) & ~Self.rowMask == 0 {
+                return true
+            }
+            index = index + 1 == Int(entryCount) ? 0 : index + 1
+        }
+    }
+
     /// Makes room for `rows` rows in all, by moving the entries to a larger file when they do not
-    /// fit.
+    /// fit. The larger file takes the old one's place when it is whole and on the disk; when that
+    /// fails, the table is as it was.
     func reserve(rows: UInt64) throws(SendError) {
         guard rows > rowCapacity else { return }
+        do throws(SendError) { try move(forRows: rows) } catch {
+            unlink(path + ".new")  // a full disk needs its space back
+            throw error
+        }
+    }
+
+    private func move(forRows rows: UInt64) throws(SendError) {
         let newCount = Self.entries(forRows: max(rows, rowCapacity * 2))
         let newPath = path + ".new"
         let newMap = try Self.makeMap(path: newPath, entryCount: newCount)
-        let oldWords = words
-        let oldCount = entryCount
-        let oldMap = map
+        let (oldMap, oldWords, oldCount) = (map, words, entryCount)
+        use(newMap, entryCount: newCount)
+        for index in 0..<Int(oldCount) {
+            let hashWord = oldWords[2 * index].load(ordering: .relaxed)
+            guard hashWord != 0 else { continue }
+            _ = claim(
+                hashWord: hashWord, rowWord: oldWords[2 * index + 1].load(ordering: .relaxed))
+        }
+        do throws(SendError) {
+            try newMap.sync()
+            guard rename(newPath, path) == 0 else {
+                throw .file(.stopped, "replace the file", path, code: errno)
+            }
+        } catch {
+            use(oldMap, entryCount: oldCount)
+            throw error
+        }
+    }
+
+    private func use(_ newMap: GrowingMap, entryCount newCount: UInt64) {
+        map = newMap
         words = newMap.base.assumingMemoryBound(to: Word.self)
         entryCount = newCount
-        map = newMap
-        withExtendedLifetime(oldMap) {
-            for index in 0..<Int(oldCount) {
-                let hashWord = oldWords[2 * index].load(ordering: .relaxed)
-                guard hashWord != 0 else { continue }
-                _ = claim(
-                    hashWord: hashWord, rowWord: oldWords[2 * index + 1].load(ordering: .relaxed))
-            }
-        }
-        try newMap.sync()
-        guard rename(newPath, path) == 0 else {
-            throw .file(.stopped, "replace the file", path, code: errno)
-        }
     }
 
     private static let rowMask: UInt64 = (1 << 40) - 1
@@ -87,9 +115,7 @@ final class DuplicateTable: @unchecked Sendable {
     }
 
     private func claim(hashWord: UInt64, rowWord: UInt64) -> Bool {
-        // The high half of a product spreads the hash over any number of entries without a
-        // division.
-        var index = Int(hashWord.multipliedFullWidth(by: entryCount).high)
+        var index = startIndex(of: hashWord)
         while true {
             let hashCell = words + 2 * index
             let (claimed, found) = hashCell.pointee.compareExchange(
@@ -104,6 +130,11 @@ final class DuplicateTable: @unchecked Sendable {
             }
             index = index + 1 == Int(entryCount) ? 0 : index + 1
         }
+    }
+
+    /// The high half of a product spreads the hash over any number of entries without a division.
+    private func startIndex(of hashWord: UInt64) -> Int {
+        Int(hashWord.multipliedFullWidth(by: entryCount).high)
     }
 
     /// The second word of an entry whose first is taken. Its writer stores it right after the

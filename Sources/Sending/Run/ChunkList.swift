@@ -48,7 +48,7 @@ struct ChunkEntry: Sendable, Equatable {
 /// - Thread: the reader thread's.
 final class ChunkList {
     private static let end = "end"
-    private let file: AppendFile
+    let file: AppendFile
 
     init(path: String) throws(SendError) {
         file = try AppendFile(path: path)

@@ -68,7 +68,7 @@ extension Feeder {
     ) throws(SendError) -> Bool {
         do throws(RecipientsError) {
             let isFilled = try reader.next(into: chunk, recordedBytes: entry.bytes)
-            if !isFilled && !reader.isAtEnd { return false }
+            if !isFilled && !reader.isAtEnd && !reader.isAtTornEnd { return false }
         } catch {
             throw SendError(.stopped, error.description)
         }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The reader thread's work: it fills chunks, prepares the disk for their rows, and hands them out.
 ///
-/// It also allocates and syncs the ledger, so that no worker ever waits for a disk or a pipe.
+/// It also allocates the ledger, so that no worker ever waits for a disk or a pipe.
 final class Feeder {
     let state: RunState
     let reader: RecipientReader
@@ -13,9 +13,6 @@ final class Feeder {
     private let expectRows: UInt64?
     /// Whether the user says that rows are missing: then the end of the input is none.
     private var isShort = false
-    private var syncedNs = monotonicNowNs()
-    /// What a power cut may undo; a killed process loses nothing.
-    private static let syncEveryNs: UInt64 = 5_000_000_000
 
     init(_ setup: RunSetup, expectRows: UInt64?) {
         state = setup.state
@@ -54,6 +51,7 @@ final class Feeder {
     private func fill(_ chunk: RecordChunk) -> Bool {
         do throws(RecipientsError) {
             if try reader.next(into: chunk) { return true }
+            if reader.isAtTornEnd { state.endEarly(because: inputNeverEnded) }
             guard reader.isAtEnd else { return false }  // the run is being stopped
             state.inputIsComplete.store(true, ordering: .relaxed)
             checkExpectedRows()
@@ -83,17 +81,19 @@ final class Feeder {
         try list.append(ChunkEntry(chunk))
         state.rowsRead.store(rows, ordering: .relaxed)
         state.bytesRead.store(reader.bytesRead, ordering: .relaxed)
-        try syncNowAndThen()
         state.chunks.put(chunk)
     }
 
-    private func syncNowAndThen() throws(SendError) {
-        guard monotonicNowNs() - syncedNs > Self.syncEveryNs else { return }
-        try state.ledger.sync()
-        do throws(RecipientsError) { try reader.syncSpool() } catch {
-            throw SendError(.stopped, error.description)
-        }
-        syncedNs = monotonicNowNs()
+    /// Standard input whose end no start of the run has seen, read from its copy.
+    private var inputNeverEnded: SendError {
+        let rows = state.rowsRead.load(ordering: .relaxed)
+        return SendError(
+            .stopped,
+            """
+            standard input was never read to its end: what was copied of it ends with row \(rows); \
+            to send the rest, resume with --recipients - and give it all rows from the first (those \
+            that were sent are found again and not sent twice)
+            """)
     }
 
     private func checkExpectedRows() {

@@ -18,8 +18,8 @@ enum OpenState {
 /// A killed process leaves the page cache intact, so the bytes tell the truth after `kill -9`; they
 /// are independent of each other, so nothing tears.
 ///
-/// - Thread: a row's byte is written only by the worker that owns the row; ``reserve(rows:)`` and
-///   ``sync()`` by the reader thread.
+/// - Thread: a row's byte is written only by the worker that owns the row; ``reserve(rows:)`` is
+///   called by the reader thread, ``sync()`` by any.
 final class Ledger: Sendable {
     /// 2³² rows: 4 GiB of address space, of which only the allocated part of the file is ever
     /// touched.

@@ -35,6 +35,7 @@ enum LineFile {
     /// have other lines; so no row ever has two.
     ///
     /// - Parameter rows: the rows that the ledger tells of.
+    /// - Throws: kind `.refused`, with the number of a line that is none; nothing is changed then.
     static func dropUncounted(
         in folder: RunFolder, ledger: Ledger, rows: UInt64
     ) throws(SendError) {
@@ -46,14 +47,39 @@ enum LineFile {
         defer { fclose(source) }
         let newPath = folder.file(".failures.ndjson.new")
         unlink(newPath)
-        let target = try AppendFile(path: newPath)
+        do throws(SendError) {
+            try copyCounted(
+                from: source, path, to: try AppendFile(path: newPath), ledger: ledger, rows: rows)
+            guard rename(newPath, path) == 0 else {
+                throw .file(.stopped, "replace the file", path, code: errno)
+            }
+        } catch {
+            unlink(newPath)
+            throw error
+        }
+    }
+
+    private static func copyCounted(
+        from source: UnsafeMutablePointer<FILE>, _ path: String, to target: AppendFile,
+        ledger: Ledger, rows: UInt64
+    ) throws(SendError) {
         var kept: [UInt8] = []
+        var number = 0
         var text: UnsafeMutablePointer<CChar>?
         var capacity = 0
         defer { free(text) }
         while case let count = getline(&text, &capacity, source), count > 0, let text {
             let line = UnsafeRawBufferPointer(start: text, count: count)
-            if counts(line, ledger: ledger, rows: rows) { kept += line }
+            number += 1
+            guard let node = try? JSONDocument.parse(line, dialect: .strict) else {
+                throw SendError(
+                    .refused,
+                    """
+                    \(path):\(number): this is no failure line; restore the file, or remove the line: \
+                    its row keeps its outcome and is not sent again
+                    """)
+            }
+            if counts(node, ledger: ledger, rows: rows) { kept += line }
             if kept.count > 60_000 {
                 try target.append(kept)
                 kept.removeAll(keepingCapacity: true)
@@ -61,15 +87,10 @@ enum LineFile {
         }
         guard ferror(source) == 0 else { throw .file(.refused, "read the file", path, code: EIO) }
         try target.append(kept)
-        guard rename(newPath, path) == 0 else {
-            throw .file(.refused, "replace the file", path, code: errno)
-        }
     }
 
-    private static func counts(
-        _ line: UnsafeRawBufferPointer, ledger: Ledger, rows: UInt64
-    ) -> Bool {
-        guard let node = try? JSONDocument.parse(line, dialect: .strict),
+    private static func counts(_ node: JSONNode, ledger: Ledger, rows: UInt64) -> Bool {
+        guard
             let row = node["row"]?.asInt.flatMap({ UInt64(exactly: $0) }), row >= 1, row <= rows,
             let outcome = node["outcome"]?.asString
         else { return false }

@@ -17,6 +17,8 @@ struct FailureLine {
     var attempts: UInt8 = 0
     /// With 410: since when APNs knows that the token is dead, milliseconds since 1970.
     var invalidSinceMs: Int64?
+    /// Since when the sender knows the token, as the row says, milliseconds since 1970.
+    var registeredAtMs: Int64?
     /// 1-based byte column of what makes the row invalid; 0 when there is none.
     var column = 0
     var detail: String?
@@ -116,6 +118,10 @@ final class OutcomeJournal {
         if let since = failure.invalidSinceMs {
             let text = Array(Timestamp(milliseconds: since).rfc3339.utf8)
             appendText(",\"invalidSince\":\"", text, to: &lines)
+        }
+        if let since = failure.registeredAtMs {
+            let text = Array(Timestamp(milliseconds: since).rfc3339.utf8)
+            appendText(",\"registeredAt\":\"", text, to: &lines)
         }
         appendPlace(of: failure, to: &lines)
         lines.append("}\n")

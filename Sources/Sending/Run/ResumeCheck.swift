@@ -22,7 +22,8 @@ enum ResumeCheck {
         ]
         if let (key, _) = isSame.first(where: { !$0.1 }) { throw changed(key, campaign, folder) }
         let (before, now) = (root(kept), root(campaign))
-        for key in ["collapseID", "payload", "payloads"]
+        // Of the lists only their names: what they hold may grow while the run rests.
+        for key in ["collapseID", "payload", "payloads", "suppress"]
         where !areSame(before?[key], now?[key]) {
             throw changed(key, campaign, folder)
         }

@@ -6,7 +6,7 @@ struct RunEnding {
     let state: RunState
     let folder: RunFolder
     let record: RunRecord
-    let seconds: Double
+    let checkpointer: Checkpointer
 
     func conclude() -> RunSummary {
         var summary = RunSummary(name: record.name, runDirectory: folder.path)
@@ -15,15 +15,18 @@ struct RunEnding {
         countRows(counts, into: &summary)
         let finalRows = summary.outcomes.reduce(0) { $0 + $1.1 }
         describeEnd(open: summary.rows - finalRows, counts, in: &summary)
-        addMeasurements(to: &summary)
+        let measured = checkpointer.measured
+        summary.resumes = record.resumes
+        summary.take(measured)
+        // 24 bytes for each row; a run that goes on makes it anew.
+        folder.remove("duplicates")
         do throws(SendError) {
             try UnregisteredList.write(
                 from: folder.file("failures.ndjson"), to: folder.file("unregistered.csv"),
                 acceptedRows: summary.count(of: .accepted))
+            try checkpointer.conclude(measured)
             try folder.replace("summary.json", with: summary.json())
             try folder.replace("run.json", with: record.json(state: stateName(summary)))
-            // 24 bytes for each row, and of no more use.
-            if summary.completed { folder.remove("duplicates") }
         } catch {
             summary.completed = false
             summary.stoppedBecause = summary.stoppedBecause ?? error.description
@@ -64,37 +67,6 @@ struct RunEnding {
             summary.stoppedBecause = error.description
             summary.exitStatus = error.kind == .internal ? 1 : error.kind == .refused ? 2 : 3
         }
-    }
-
-    private func addMeasurements(to summary: inout RunSummary) {
-        func sum(_ counter: WorkerCounters.Counter) -> UInt64 {
-            state.counters.reduce(0) { $0 + $1.value(counter) }
-        }
-        summary.resumes = record.resumes
-        summary.attempts = sum(.attempts)
-        summary.retries = sum(.retries)
-        summary.bytesSent = sum(.bytesSent)
-        summary.connections.opened = sum(.connectionsOpened)
-        summary.connections.goaway = sum(.connectionsGoAway)
-        summary.connections.lost = sum(.connectionsLost)
-        for byte in OpenState.firstFinal...UInt8.max {
-            let count = state.counters.reduce(0) { $0 + $1.retriedCount(byte) }
-            if count > 0 { summary.retriedReasons.append((FinalCode(rawValue: byte), count)) }
-        }
-        summary.seconds = seconds
-        let latencies = state.latencies
-        summary.latencyMilliseconds.p50 = Double(latencies.percentile(0.5)) / 1000
-        summary.latencyMilliseconds.p90 = Double(latencies.percentile(0.9)) / 1000
-        summary.latencyMilliseconds.p99 = Double(latencies.percentile(0.99)) / 1000
-        summary.latencyMilliseconds.p999 = Double(latencies.percentile(0.999)) / 1000
-        summary.latencyMilliseconds.max = Double(latencies.maxMicroseconds) / 1000
-        let earlier = state.earlier.measured
-        summary.add(earlier)
-        // Of the time that is known: a start that was killed left only its rows.
-        let accepted =
-            earlier.accepted
-            + state.counters.reduce(0) { $0 + $1.finalCount(FinalCode.accepted.rawValue) }
-        if summary.seconds > 0 { summary.acceptedPerSecond = Double(accepted) / summary.seconds }
     }
 
     private func stateName(_ summary: RunSummary) -> String {

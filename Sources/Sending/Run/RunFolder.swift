@@ -75,7 +75,7 @@ package final class RunFolder: Sendable {
     /// Removes the folder with the files of a run that was refused before it began.
     func remove() {
         let names = [
-            "input", "campaign.json", "run.json", "chunks", "ledger", "duplicates",
+            "input", "campaign.json", "run.json", "chunks", "ledger", "duplicates", "suppressed",
             "failures.ndjson", "retries.ndjson", ".campaign.json.new", ".run.json.new",
         ]
         for name in names { unlink(file(name)) }
@@ -86,15 +86,25 @@ package final class RunFolder: Sendable {
     func remove(_ name: String) { unlink(file(name)) }
 
     /// Writes a whole file so that a reader sees the old content or the new, never a part.
-    func replace(_ name: String, with bytes: [UInt8]) throws(SendError) {
+    ///
+    /// - Parameter isSynced: whether a loss of power shows the old or the new, too. Takes as long
+    ///   as the disk does.
+    /// - Throws: kind `.stopped`; the old content is still there.
+    func replace(
+        _ name: String, with bytes: [UInt8], isSynced: Bool = false
+    ) throws(SendError) {
         let temporary = file("." + name + ".new")
         unlink(temporary)
-        do {
+        do throws(SendError) {
             let handle = try AppendFile(path: temporary)
             try handle.append(bytes)
-        }
-        guard rename(temporary, file(name)) == 0 else {
-            throw .file(.stopped, "replace the file", file(name), code: errno)
+            if isSynced { try handle.sync() }
+            guard rename(temporary, file(name)) == 0 else {
+                throw .file(.stopped, "replace the file", file(name), code: errno)
+            }
+        } catch {
+            unlink(temporary)
+            throw SendError(.stopped, error.description)
         }
     }
 

@@ -65,7 +65,14 @@ struct RunRecord: Sendable {
 
     /// Reads the `run.json` at `path`.
     static func read(_ path: String) throws(SendError) -> RunRecord {
-        let bytes = try SmallFile.read(path)
+        guard let bytes = try SmallFile.readIfThere(path) else {
+            throw SendError(
+                .refused,
+                """
+                \(path): there is no such file: no run has begun in this folder, so there is \
+                nothing to resume; check --run-dir, or start a new run without --resume
+                """)
+        }
         guard let node = try? JSONDocument.parse(bytes, dialect: .strict),
             node["format"]?.asInt == Self.format, let name = node["name"]?.asString,
             let identity = node["identity"]?.asString.flatMap({ RunIdentity(hex: $0) }),
@@ -76,7 +83,9 @@ struct RunRecord: Sendable {
         else {
             throw SendError(
                 .refused,
-                "\(path): it is no record of a run that this version can resume; start a new run")
+                """
+                \(path): it is damaged, or of another version of Peal; restore it, or start a new run
+                """)
         }
         var record = RunRecord(
             name: name, identity: identity, startedAt: startedAt, input: input,

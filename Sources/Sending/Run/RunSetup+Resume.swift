@@ -28,26 +28,23 @@ extension RunSetup {
         let ledger = try Ledger(existing: folder.file("ledger"), rows: earlier.rows)
         earlier.counts = ledger.counts(rows: earlier.rows)
 
-        let source = try Self.source(options, record, earlier, in: folder)
+        let source = try ResumeSource(options, record, earlier, in: folder)
         let reading = ReadCancellation()
-        reader = try Self.open(source, spool: nil, reading)
+        reader = try source.open(reading)
         try Self.check(campaign, reader)
-        try ResumeCheck.checkColumns(reader.header?.names ?? [], of: source, against: record)
-        guard reader.bytesTotal != nil else {
-            throw SendError(
-                .refused,
-                "\(source): a run is resumed from a file that can be read again: write it to one")
-        }
+        try ResumeCheck.checkColumns(reader.header?.names ?? [], of: source.path, against: record)
         claimReader =
-            campaign.skipsDuplicates && earlier.rows > 0
-            ? try Self.open(source, spool: nil, reading) : nil
+            campaign.skipsDuplicates && earlier.rows > 0 ? try source.openCopy(reading) : nil
+        for name in ["duplicates", "duplicates.new", "suppressed", "suppressed.new"] {
+            folder.remove(name)
+        }
+        let suppressed = try Self.suppressed(campaign, in: folder)
 
         try LineFile.dropUncounted(in: folder, ledger: ledger, rows: earlier.rows)
         try LineFile.cutTornEnd(folder.file("retries.ndjson"))
-        for name in ["duplicates", "duplicates.new"] { folder.remove(name) }
         record.server = options.endpoint.description
         // A copy of standard input stays "-": the folder may be moved.
-        if options.recipients != nil { record.input = source }
+        if let given = options.recipients { record.input = given }
         record.resumes += 1
         try folder.replace("campaign.json", with: campaign.manifestBytes)
         try folder.replace("run.json", with: record.json(state: "running"))
@@ -64,23 +61,6 @@ extension RunSetup {
             failures: try AppendFile(path: folder.file("failures.ndjson")),
             retries: try AppendFile(path: folder.file("retries.ndjson")),
             format: reader.format, header: reader.header, rowLimit: record.limit ?? .max,
-            earlier: earlier)
-    }
-
-    /// Where the rows are read again: the file that the user names now, the one of the first start,
-    /// or the copy of standard input.
-    private static func source(
-        _ options: SendOptions, _ record: RunRecord, _ earlier: EarlierPart, in folder: RunFolder
-    ) throws(SendError) -> String {
-        if let given = options.recipients, given != "-" { return given }
-        if options.recipients == nil, record.input != "-" { return record.input }
-        if record.input == "-", earlier.inputHasEnded { return folder.file("input") }
-        throw SendError(
-            .refused,
-            """
-            \(folder.path): going on with standard input is not yet supported, because only \
-            \(earlier.rows) rows of it were read; write all of it to a file and resume with \
-            --recipients FILE: rows that were sent are found again and not sent twice
-            """)
+            suppressed: suppressed, earlier: earlier)
     }
 }

@@ -38,7 +38,7 @@ struct RunSetup {
             if let opened {
                 reader = opened
             } else {
-                reader = try Self.open("-", spool: folder.file("input"), reading)
+                reader = try Self.open("-", spool: Self.makeSpool(in: folder), reading)
                 try Self.check(campaign, reader)
             }
             record = RunRecord(
@@ -46,6 +46,7 @@ struct RunSetup {
                 columns: reader.header?.names ?? [], limit: options.limit,
                 server: options.endpoint.description)
             try folder.replace("campaign.json", with: campaign.manifestBytes)
+            let suppressed = try Self.suppressed(campaign, in: folder)
             list = try ChunkList(path: folder.file("chunks"))
             state = RunState(
                 campaign: campaign, plan: plan, endpoint: options.endpoint, tls: tls,
@@ -58,13 +59,14 @@ struct RunSetup {
                 chunks: ChunkQueue(chunks: Self.makeChunks(plan)), reading: reading,
                 failures: try AppendFile(path: folder.file("failures.ndjson")),
                 retries: try AppendFile(path: folder.file("retries.ndjson")),
-                format: reader.format, header: reader.header, rowLimit: options.limit ?? .max)
+                format: reader.format, header: reader.header, rowLimit: options.limit ?? .max,
+                suppressed: suppressed)
             // The last file: a folder without it holds no run that could be resumed.
             try folder.replace("run.json", with: record.json(state: "running"))
         } catch {
             // Nothing was sent, so there is nothing to keep: least of all a copy of the tokens.
             folder.remove()
-            throw error
+            throw SendError(error.kind == .stopped ? .refused : error.kind, error.description)
         }
     }
 
@@ -87,17 +89,41 @@ struct RunSetup {
         (0..<plan.threads * 2 + 2).map { _ in RecordChunk() }
     }
 
+    /// - Parameter mayBeTorn: whether `source` is the copy of an input whose end nobody has seen.
     static func open(
-        _ source: String, spool: String?,
+        _ source: String, spool: SpoolFile?, mayBeTorn: Bool = false,
         _ cancellation: ReadCancellation
     ) throws(SendError) -> RecipientReader {
         do throws(RecipientsError) {
             return try RecipientReader(
                 path: source, format: RecipientFormat(fileName: source), spool: spool,
-                cancellation: cancellation)
+                cancellation: cancellation, mayBeTorn: mayBeTorn)
         } catch {
             throw SendError(error.kind == .refused ? .refused : .stopped, error.description)
         }
+    }
+
+    private static func makeSpool(in folder: RunFolder) throws(SendError) -> SpoolFile {
+        do throws(RecipientsError) {
+            return try SpoolFile(creating: folder.file("input"))
+        } catch {
+            throw SendError(.refused, error.description)
+        }
+    }
+
+    /// The campaign's suppression lists; nil when it has none.
+    static func suppressed(
+        _ campaign: Campaign, in folder: RunFolder
+    ) throws(SendError) -> SuppressionTable? {
+        guard !campaign.suppress.isEmpty else { return nil }
+        return try SuppressionTable(lists: campaign.suppress, path: folder.file("suppressed"))
+    }
+
+    /// What has to reach the disk now and then.
+    var durableFiles: DurableFiles {
+        DurableFiles(
+            spool: reader.spool, chunks: list.file, failures: state.failures,
+            ledger: state.ledger)
     }
 
     /// Binds the campaign's columns to the file's header once, for the error that this may bring.

@@ -36,6 +36,10 @@ final class RunState: Sendable {
     let rowLimit: UInt64
     let earlier: EarlierPart
     let counters: [WorkerCounters]
+    /// By worker.
+    let latencies: [LatencyRecorder]
+    /// Nil when the campaign names no lists.
+    let suppressed: SuppressionTable?
 
     /// Records handed out so far, and input bytes read for them; written by the reader thread.
     let rowsRead = Atomic<UInt64>(0)
@@ -48,7 +52,6 @@ final class RunState: Sendable {
     private let stoppingNow = Atomic<Bool>(false)
     private let cause = Mutex<StopCause?>(nil)
     private let workerWakeups = Mutex<[Wakeup]>([])
-    private let histogram = Mutex<LatencyHistogram>(LatencyHistogram())
     /// What the run is waiting for, for the progress line.
     private let waiting = Mutex<String?>(nil)
 
@@ -57,7 +60,7 @@ final class RunState: Sendable {
         tokens: ProviderTokenSource?, identity: RunIdentity, startedAt: Timestamp, ledger: Ledger,
         duplicates: DuplicateTable?, chunks: ChunkQueue, reading: ReadCancellation,
         failures: AppendFile, retries: AppendFile, format: RecipientFormat, header: CSVHeader?,
-        rowLimit: UInt64, earlier: EarlierPart = EarlierPart()
+        rowLimit: UInt64, suppressed: SuppressionTable?, earlier: EarlierPart = EarlierPart()
     ) {
         self.campaign = campaign
         self.plan = plan
@@ -78,6 +81,8 @@ final class RunState: Sendable {
         self.earlier = earlier
         rowsRead.store(earlier.rows, ordering: .relaxed)
         counters = (0..<plan.threads).map { _ in WorkerCounters() }
+        latencies = (0..<plan.threads).map { _ in LatencyRecorder() }
+        self.suppressed = suppressed
     }
 
     /// Whether workers must take no new rows.
@@ -112,10 +117,6 @@ final class RunState: Sendable {
         workerWakeups.withLock { $0.append(wakeup) }
         chunks.addWorker(wakeup)
     }
-
-    /// Takes over what a worker that ends has measured.
-    func add(_ latencies: LatencyHistogram) { histogram.withLock { $0.add(latencies) } }
-    var latencies: LatencyHistogram { histogram.withLock { $0 } }
 
     var waitingFor: String? {
         get { waiting.withLock { $0 } }

@@ -18,8 +18,9 @@ enum UnregisteredList {
             throw .file(.stopped, "read the file", failures, code: errno)
         }
         defer { fclose(source) }
-        unlink(path)
-        let target = try AppendFile(path: path)
+        let newPath = path + ".new"
+        unlink(newPath)
+        let target = try AppendFile(path: newPath)
         var lines = Array("token,row,reason,invalid_since\n".utf8)
         var text: UnsafeMutablePointer<CChar>?
         var capacity = 0
@@ -35,6 +36,9 @@ enum UnregisteredList {
             }
         }
         try target.append(lines)
+        guard rename(newPath, path) == 0 else {
+            throw .file(.stopped, "replace the file", path, code: errno)
+        }
     }
 
     /// - Parameter text: a line with its end and a zero byte after it, as `getline` gives it.
@@ -50,7 +54,16 @@ enum UnregisteredList {
         else { return nil }
         if acceptedRows == 0, reason == FinalCode.badDeviceToken.reason { return nil }
         let since = node["invalidSince"]?.asString ?? ""
+        if isOlder(since, than: node["registeredAt"]?.asString ?? "") { return nil }
         return Array("\(cell(token)),\(row),\(cell(reason)),\(since)\n".utf8)
+    }
+
+    /// Whether APNs speaks of a time before the app gave the sender this token (anew).
+    private static func isOlder(_ invalidSince: String, than registeredAt: String) -> Bool {
+        guard let invalid = Timestamp(rfc3339: invalidSince),
+            let registered = Timestamp(rfc3339: registeredAt)
+        else { return false }
+        return invalid.milliseconds < registered.milliseconds
     }
 
     private static func cell(_ text: String) -> String {

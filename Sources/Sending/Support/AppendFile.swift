@@ -41,6 +41,13 @@ final class AppendFile: Sendable {
         }
     }
 
+    /// Brings what was appended to the disk; takes as long as the disk does.
+    func sync() throws(SendError) {
+        guard fdatasync(descriptor) == 0 else {
+            throw .file(.stopped, "write the file to disk", path, code: errno)
+        }
+    }
+
     func append(_ bytes: [UInt8]) throws(SendError) {
         var failure: SendError?
         bytes.withUnsafeBytes { raw in

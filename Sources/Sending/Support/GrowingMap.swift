@@ -7,8 +7,8 @@ internal import Glibc
 /// error of ``grow(toBytes:)`` and never a signal. The address never changes, so that workers keep
 /// a plain pointer while the reader thread extends the file.
 ///
-/// - Thread: ``grow(toBytes:)`` and ``sync()`` belong to one thread at a time; the bytes may be
-///   used by any thread that learned of their existence afterwards.
+/// - Thread: ``grow(toBytes:)`` belongs to one thread at a time; ``sync()`` is for any; the bytes
+///   may be used by any thread that learned of their existence afterwards.
 /// - Limits: `capacityBytes` of address space, no memory until pages are touched.
 final class GrowingMap: @unchecked Sendable {  // the base never changes; growth has one thread
     let path: String

@@ -5,6 +5,11 @@ enum SmallFile {
     /// Over the largest: the chunk list of 2³² rows in a run whose rows came in full chunks.
     private static let bytesMax = 256 << 20
 
+    /// Nil when there is no such file.
+    static func readIfThere(_ path: String) throws(SendError) -> [UInt8]? {
+        access(path, F_OK) != 0 && errno == ENOENT ? nil : try read(path)
+    }
+
     /// - Throws: kind `.refused`, also for a file past 256 MiB.
     static func read(_ path: String) throws(SendError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

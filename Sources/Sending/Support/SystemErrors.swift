@@ -9,6 +9,9 @@ func errorText(_ code: Int32) -> String {
 func fileRemedy(_ code: Int32) -> String {
     switch code {
     case ENOSPC, EDQUOT: "free some space, or choose another disk with --run-dir"
+    case EFBIG:
+        "let this process have larger files (ulimit -f), or choose another disk with --run-dir"
+    case EIO: "check the disk"
     case EACCES, EPERM, EROFS: "choose a folder that can be written with --run-dir"
     case ENOENT: "check the path"
     case EEXIST: "choose another folder with --run-dir"

@@ -1,3 +1,4 @@
+import APNS
 import Glibc
 import MockAPNS
 
@@ -37,7 +38,7 @@ final class DeviceScreen {
         case .registered(let token):
             self.token = token
         case .connected:
-            say("\(name) is connected to \(server) for \(topic), token \(token)")
+            say("\(name) is connected to \(server) for \(topic), token \(shortened)")
             saidDisconnected = false
         case .notification(let line):
             guard isWaiting || countMax == nil else { return true }
@@ -76,6 +77,11 @@ final class DeviceScreen {
         if collapseIDs.count == Self.collapseIDsMax { collapseIDs.removeFirst() }
         collapseIDs.append(id)
         return false
+    }
+
+    /// Screens are looked at by many; the whole token is in the phone's file.
+    private var shortened: String {
+        Array(token.utf8).withUnsafeBytes { DeviceToken.shortened($0) }
     }
 
     private func say(_ text: String) { Terminal.standardError("peal device: \(text)\n") }

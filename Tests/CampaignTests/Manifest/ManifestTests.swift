@@ -20,7 +20,8 @@ import Testing
               environment: "production",
               credentials: { key: "AuthKey.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ" },
               recipients: "list.ndjson",
-              columns: { token: "device", locale: "language" },
+              columns: { token: "device", locale: "language", registeredAt: "since" },
+              suppress: ["unregistered.csv", "/lists/opted-out.txt"],
               duplicates: "send",
               payload: { aps: { alert: "Hi {{name|you}}" } },
               payloads: { "pt-BR": { aps: { alert: "Oi" } } },
@@ -50,6 +51,9 @@ import Testing
         #expect(campaign.recipients == directory.path + "/list.ndjson")
         #expect(campaign.columns.token == "device")
         #expect(campaign.columns.locale == "language")
+        #expect(campaign.columns.registeredAt == "since")
+        #expect(
+            campaign.suppress == [directory.path + "/unregistered.csv", "/lists/opted-out.txt"])
         #expect(campaign.skipsDuplicates == false)
         #expect(campaign.payloads.standard?.columns.map(\.name) == ["name"])
         #expect(campaign.payloads.byLocale.map(\.locale) == ["pt-BR"])

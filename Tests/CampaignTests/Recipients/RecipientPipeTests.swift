@@ -16,7 +16,8 @@ struct RecipientPipeTests {
     @Test func aSlowPipeHandsOutItsWholeRecordsAfterFiftyMilliseconds() throws {
         pipe.send("\u{FEFF}token,x\na,1\n\nb,2\nc,")
         let reader = try RecipientReader(
-            path: "-", descriptor: pipe.readEnd, format: .csv, spool: spool)
+            path: "-", descriptor: pipe.readEnd, format: .csv, spool: try SpoolFile(creating: spool)
+        )
         #expect(reader.bytesTotal == nil)
         #expect(spooled == "\u{FEFF}token,x\n")
         let chunk = RecordChunk()
@@ -36,7 +37,7 @@ struct RecipientPipeTests {
         #expect(try !reader.next(into: chunk))
         #expect(reader.isAtEnd)
         #expect(spooled == "\u{FEFF}token,x\na,1\n\nb,2\nc,3\r\n\n")
-        try reader.syncSpool()
+        try reader.spool?.sync()
     }
 
     @Test func theSpoolIsAWholeCopyThatOnlyItsOwnerReads() throws {
@@ -49,7 +50,8 @@ struct RecipientPipeTests {
             pipe.finish()
         }
         let reader = try RecipientReader(
-            path: "-", descriptor: pipe.readEnd, format: .csv, spool: spool)
+            path: "-", descriptor: pipe.readEnd, format: .csv, spool: try SpoolFile(creating: spool)
+        )
         #expect(try reader.readAll().rows.count == 20_002)
         writer.join()
         #expect(folder.read("recipients") == bytes)
@@ -61,7 +63,9 @@ struct RecipientPipeTests {
         folder.write("precious", to: "recipients")
         pipe.send("token\n")
         let error = try #require(throws: RecipientsError.self) {
-            try RecipientReader(path: "-", descriptor: pipe.readEnd, format: .csv, spool: spool)
+            try RecipientReader(
+                path: "-", descriptor: pipe.readEnd, format: .csv,
+                spool: try SpoolFile(creating: spool))
         }
         #expect(error.kind == .refused && error.file == spool)
         #expect(spooled == "precious")
@@ -79,7 +83,7 @@ struct RecipientPipeTests {
             pipe.finish()
             let reader = try RecipientReader(
                 path: "-", descriptor: pipe.readEnd, format: .csv,
-                spool: folder.path + "/recipients")
+                spool: try SpoolFile(creating: folder.path + "/recipients"))
             let chunk = RecordChunk(targetBytes: 6 * 32)  // room for 6 records
             #expect(try withFileLimit(100) { try reader.next(into: chunk) })
             #expect(chunk.recordCount == 6)
