@@ -152,6 +152,25 @@ import Testing
         #expect(!String(decoding: folder.read("few.csv") ?? [], as: UTF8.self).contains("cc33"))
     }
 
+    /// Every first character that makes a spreadsheet calculate; quotes and line ends; and a text
+    /// that is none of it.
+    @Test(arguments: [
+        ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"), ("\r=1", "\"'\r=1\""), ("a\"b", "\"a\"\"b\""), ("a,b", "\"a,b\""),
+        ("=\"\",", "\"'=\"\"\"\",\""), ("\r\n=1", "\"'\r\n=1\""), ("\u{FF1D}1", "'\u{FF1D}1"),
+        ("Unregistered", "Unregistered"), ("a=1", "a=1"), ("'a", "'a"),
+    ])
+    func aCellIsNeverAFormula(text: String, cell: String) throws {
+        let line = try JSONSerialization.data(withJSONObject: [
+            "row": 1, "outcome": "unregistered", "reason": text, "token": "aa11",
+        ])
+        let failures = folder.write(line + [10], to: "failures.ndjson")
+        try UnregisteredList.write(from: failures, to: folder.path + "/list.csv", acceptedRows: 1)
+        #expect(
+            String(decoding: folder.read("list.csv") ?? [], as: UTF8.self)
+                == "token,row,reason,invalid_since\naa11,1,\(cell),\n")
+    }
+
     private func permissions(_ path: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         return try #require(attributes[.posixPermissions] as? Int)

@@ -66,12 +66,22 @@ enum UnregisteredList {
         return invalid.milliseconds < registered.milliseconds
     }
 
+    /// By scalars: CR LF is one character to Swift, and so is a sign with an accent on it.
     private static func cell(_ text: String) -> String {
-        guard let first = text.first else { return text }
-        let safe = "=+-@\t\r".contains(first) ? "'" + text : text
-        guard safe.contains(where: { ",\"\n\r".contains($0) }) else { return safe }
-        return "\""
-            + safe.split(separator: "\"", omittingEmptySubsequences: false)
-            .joined(separator: "\"\"") + "\""
+        var scalars = String.UnicodeScalarView()
+        if let first = text.unicodeScalars.first, formulaStarts.contains(first) {
+            scalars.append("'")
+        }
+        var needsQuotes = false
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" { scalars.append("\"") }
+            needsQuotes = needsQuotes || ",\"\n\r".unicodeScalars.contains(scalar)
+            scalars.append(scalar)
+        }
+        return needsQuotes ? "\"\(String(scalars))\"" : String(scalars)
     }
+
+    /// What begins a formula in one spreadsheet or another (the signs of East Asian keyboards,
+    /// too), or is dropped in front of one.
+    private static let formulaStarts = "=+-@\t\r\n\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}".unicodeScalars
 }

@@ -75,13 +75,19 @@ struct RunningCampaign {
 
     /// Waits for the end; a run that hangs is an issue and not a test that hangs.
     func finish(sourceLocation: SourceLocation = #_sourceLocation) throws -> SentRun {
+        let summary = wait(sourceLocation: sourceLocation)
+        let sent = try SentRun(summary, folder: rig.folder.path + "/run")
+        try sent.check(sourceLocation)
+        return sent
+    }
+
+    /// As ``finish(sourceLocation:)``, of a run that cannot leave all its files behind.
+    func wait(sourceLocation: SourceLocation = #_sourceLocation) -> RunSummary {
         if ended.wait(timeout: .now() + 40) != .success {
             Issue.record("the run does not end", sourceLocation: sourceLocation)
             run.interrupt()
             run.interrupt()
         }
-        let sent = try SentRun(run.wait(), folder: rig.folder.path + "/run")
-        try sent.check(sourceLocation)
-        return sent
+        return run.wait()
     }
 }

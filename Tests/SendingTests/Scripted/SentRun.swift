@@ -12,6 +12,7 @@ struct SentRun {
         var status: Int?
         var attempts: Int
         var invalidSince: String?
+        var registeredAt: String?
     }
 
     let summary: RunSummary
@@ -38,7 +39,8 @@ struct SentRun {
                 outcome: try #require(object["outcome"] as? String),
                 reason: object["reason"] as? String, status: object["status"] as? Int,
                 attempts: try #require(object["attempts"] as? Int),
-                invalidSince: object["invalidSince"] as? String)
+                invalidSince: object["invalidSince"] as? String,
+                registeredAt: object["registeredAt"] as? String)
         }
         self.failures = failures
         failureLineCount = lines.count
