@@ -36,6 +36,9 @@ package struct RunSummary: Sendable {
     package var bytesSent: UInt64 = 0
     /// Whether every row has a final outcome.
     package var completed = false
+    /// Whether the input was read to its end. If it was standard input and was not, going on needs
+    /// it once more.
+    package var inputHasEnded = false
     /// Why the run stopped before its end, as a sentence for people; nil when it completed.
     package var stoppedBecause: String?
     /// The status that `peal send` ends with: 0, 1, 3 or 130.

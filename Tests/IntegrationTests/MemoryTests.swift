@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -18,12 +19,36 @@ import Testing
         #expect(try mock.stats().accepted == 250_000)
     }
 
+    /// A list of a million tokens beside it: none of them is in memory of the process's own.
+    @Test func aLongSuppressionListCostsNoMemory() throws {
+        let file = try Tools.makeRecipients(20_000, format: "csv", in: peal.folder)
+        let campaign = try peal.campaign(
+            recipients: Data(contentsOf: URL(fileURLWithPath: file)),
+            changes: [
+                "suppress": "['list.txt']",
+                "payload": "{aps: {alert: 'Hello {{first_name|friend}}'}}",
+            ])
+        let list = campaign + "/list.txt"
+        let mock = try MockProgram(peal)
+
+        try Data("\(String(repeating: "f", count: 64))\n".utf8).write(to: URL(filePath: list))
+        let few = try peakAnonymousKiB(sending: 20_000, of: file, to: mock, campaign: campaign)
+        try Subprocess.run([
+            "perl", "-e", #"open F, ">", shift; printf F "%064x\n", $_ for 1..1_000_000"#, list,
+        ])
+        let many = try peakAnonymousKiB(sending: 20_000, of: file, to: mock, campaign: campaign)
+
+        #expect(Double(many) < Double(few) * 1.1 + 1024, "\(few) KiB, then \(many) KiB")
+        #expect(try mock.stats().accepted == 40_000)
+    }
+
     /// Samples the sender's RssAnon as long as it runs.
     private func peakAnonymousKiB(
-        sending rows: Int, of file: String, to mock: MockProgram
+        sending rows: Int, of file: String, to mock: MockProgram,
+        campaign: String = PealProgram.sample("spring-sale")
     ) throws -> Int {
         let sender = try peal.start(
-            "send", PealProgram.sample("spring-sale"), "--recipients", file, "--rate", "0",
+            "send", campaign, "--recipients", file, "--rate", "0",
             "--pacing", "unlimited",
             "--limit", String(rows), "--server", mock.url, "--ca-file", mock.caFile, "--quiet")
         var peak = 0

@@ -50,6 +50,8 @@ struct RunEnding {
     }
 
     private func describeEnd(open: UInt64, _ counts: [UInt64], in summary: inout RunSummary) {
+        summary.inputHasEnded =
+            state.earlier.inputHasEnded || state.inputIsComplete.load(ordering: .relaxed)
         summary.inDoubt = counts[Int(OpenState.inDoubt)]
         switch state.stopCause {
         case nil where open == 0:

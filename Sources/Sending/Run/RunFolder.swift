@@ -110,9 +110,8 @@ package final class RunFolder: Sendable {
 
     private static func makeParents(of path: String) throws(SendError) {
         var parent = ""
-        for part in path.split(separator: "/", omittingEmptySubsequences: false).dropLast() {
+        for part in path.split(separator: "/").dropLast() {
             parent += parent.isEmpty && path.first != "/" ? String(part) : "/" + part
-            if parent.isEmpty || parent == "/" { continue }
             if mkdir(parent, 0o700) != 0, errno != EEXIST {
                 throw .file(.refused, "create the folder", parent, code: errno)
             }

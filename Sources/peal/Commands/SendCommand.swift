@@ -22,7 +22,11 @@ enum SendCommand {
         let summary = try RunWatcher.send(campaign, options, credentials, isQuiet: isQuiet)
         let resume =
             summary.completed
-            ? nil : SendSettings.resumeCommand(arguments, runDirectory: summary.runDirectory)
+            ? nil
+            : SendSettings.resumeCommand(
+                arguments, runDirectory: summary.runDirectory,
+                needsStandardInput: !summary.inputHasEnded
+                    && (options.recipients ?? campaign.recipients) == "-")
         Terminal.standardError(
             isQuiet
                 ? warnings(summary, resume)

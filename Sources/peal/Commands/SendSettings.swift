@@ -53,7 +53,11 @@ enum SendSettings {
 
     /// The command that goes on with a run that has stopped, as the user can type it: with the
     /// options of this one that still matter.
-    static func resumeCommand(_ arguments: ParsedArguments, runDirectory: String) -> String {
+    ///
+    /// - Parameter needsStandardInput: whether it must be given once more, from its start.
+    static func resumeCommand(
+        _ arguments: ParsedArguments, runDirectory: String, needsStandardInput: Bool
+    ) -> String {
         var words = ["peal", "send", arguments.operand ?? ""]
         for option in arguments.command.supportedOptions {
             switch option.name {
@@ -65,6 +69,7 @@ enum SendSettings {
                 words += option.kind == .flag ? [option.spelling] : [option.spelling, value]
             }
         }
+        if needsStandardInput { words += ["--recipients", "-"] }
         words += ["--resume", "--run-dir", runDirectory]
         return words.map(quoted).joined(separator: " ")
     }
