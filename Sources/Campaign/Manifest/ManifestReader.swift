@@ -6,9 +6,9 @@ struct ManifestReader {
     static let keys = [
         "name", "topic", "pushType", "priority", "expiration", "collapseID", "apnsID",
         "environment", "credentials", "recipients", "columns", "duplicates", "payload",
-        "payloads", "pacing", "retry", "timeouts",
+        "payloads", "pacing", "retry", "timeouts", "stopWhen",
     ]
-    static let unsupportedKeys = ["suppress", "variants", "holdOut", "stopWhen"]
+    static let unsupportedKeys = ["suppress", "variants", "holdOut"]
 
     let source: ManifestFile
     let root: ManifestObject
@@ -38,6 +38,7 @@ struct ManifestReader {
             recipients: try recipients(), columns: try columns(),
             skipsDuplicates: try skipsDuplicates(), payloads: try payloads(for: pushType),
             pacing: try pacing(), retry: try retry(), timeouts: try timeouts(),
+            stopWhen: try stopWhen(),
             manifestPath: source.path, manifestBytes: source.bytes)
     }
 
