@@ -10,6 +10,9 @@ final class Feeder {
     /// Nil when there is no token to claim beforehand, or it is done.
     var claimReader: RecipientReader?
     private let list: ChunkList
+    let listPath: String
+    /// Where the rows are read again for a later pass; nil where that cannot be done.
+    let sourceAgain: String?
     private let expectRows: UInt64?
     /// Whether the user says that rows are missing: then the end of the input is none.
     private var isShort = false
@@ -22,6 +25,12 @@ final class Feeder {
         reader = setup.reader
         claimReader = setup.claimReader
         list = setup.list
+        listPath = setup.folder.file("chunks")
+        let isStandardInput = setup.record.input == "-"
+        sourceAgain =
+            isStandardInput
+            ? setup.folder.file("input") : reader.bytesTotal == nil ? nil : setup.record.input
+        state.canReadAgain.store(sourceAgain != nil, ordering: .relaxed)
         self.expectRows = expectRows
     }
 
@@ -39,6 +48,7 @@ final class Feeder {
             {
                 try list.appendEnd()
             }
+            try sendLaterPasses()
             state.chunks.end()
         } catch {
             state.stop(.failure(error))
@@ -87,8 +97,11 @@ final class Feeder {
         state.chunks.put(chunk)
     }
 
-    private func syncNowAndThen() throws(SendError) {
-        guard monotonicNowNs() - syncedNs > Self.syncEveryNs else { return }
+    func syncNowAndThen() throws(SendError) {
+        if monotonicNowNs() - syncedNs > Self.syncEveryNs { try syncNow() }
+    }
+
+    func syncNow() throws(SendError) {
         try state.ledger.sync()
         do throws(RecipientsError) { try reader.syncSpool() } catch {
             throw SendError(.stopped, error.description)
