@@ -21,7 +21,7 @@ struct RetryBudget {
     init(workers: Int, most: Int, nowNs: UInt64) {
         perSecond = Self.perSecond / Double(workers)
         self.most = Double(max(most, 1))
-        tokens = max(1, perSecond)
+        tokens = perSecond
         countedNs = nowNs
     }
 

@@ -13,7 +13,7 @@ extension Worker {
             return slots.release(index)
         }
         releaseClearedRows()
-        leaveOpen(index, as: OpenState.waitingForRetry)
+        leaveOpen(index, as: OpenState.handedBack)
         heldConfiguration.append(index, failure, in: slots)
         let (fires, clearings) = state.configurationAnswers.withLock { answers in
             state.hasConfigurationAnswers.store(true, ordering: .relaxed)
