@@ -2,7 +2,8 @@ internal import APNS
 
 /// Rows whose failures are known and not final yet. They stay in their slots.
 ///
-/// - Thread: the worker's. - Limits: the slots; a text is kept only where the code does not tell it.
+/// - Thread: the worker's.
+/// - Limits: the slots; a text is kept only where the code does not tell it.
 struct HeldRows {
     private var rows = SlotQueue()
     private(set) var count = 0

@@ -2,13 +2,13 @@
 ///
 /// | failure | in the slot | then |
 /// | --- | --- | --- |
-/// | 429 | four answers, random waits up to 1, 2, 4 s | passes 1–4, one attempt each, then exhausted |
-/// | 5xx | `attempts`, waits as `serverErrorDelay` says | the second pass, `attempts` anew, exhausted |
-/// | no answer, IdleTimeout | `attempts`, random waits that double from ¼ s | exhausted |
+/// | 429 | four answers, random waits up to 1, 2, 4 s | passes 1–4, one attempt each |
+/// | 5xx | `attempts`, waits as `serverErrorDelay` says | the second pass, `attempts` anew |
+/// | no answer, IdleTimeout | `attempts`, random waits that double from ¼ s | nothing |
 ///
-/// `Retry-After` makes a wait longer. Up to 30 s a row waits in its slot; for longer, in the ledger,
-/// and a later pass reads it again from the file. The passes of a row only go up, so they end: 1, 2,
-/// 3, 4, second.
+/// Then it is exhausted. `Retry-After` makes a wait longer. Up to 30 s a row waits in its slot; for
+/// longer, in the ledger, and a later pass reads it again from the file. The passes of a row only
+/// go up, so they end: 1, 2, 3, 4, second.
 struct RetryRules: Sendable {
     /// In which reading of the input a row is sent, by the ledger byte in which it waited for it.
     enum Pass: UInt8, Sendable, CaseIterable {

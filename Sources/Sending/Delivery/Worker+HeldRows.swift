@@ -44,8 +44,8 @@ extension Worker {
     }
 
     /// The reading is over for this worker; when it is for all, so is what could fire a rule.
-    /// A campaign of which rows were accepted cannot be wrong as a whole; one that knows nothing but
-    /// configuration answers is.
+    /// A campaign of which rows were accepted cannot be wrong as a whole; one that knows nothing
+    /// but configuration answers is.
     func settleReading() {
         guard state.chunks.isOver(for: index) else { return }
         if state.configurationAnswers.withLock({ $0.inARow }) > 0, !state.hasAccepted {

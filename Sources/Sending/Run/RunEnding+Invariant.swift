@@ -4,7 +4,7 @@ internal import Synchronization
 /// The books of a run, kept twice: what the workers have counted, row by row, must be what the
 /// ledger says. A row that was lost or decided twice shows here, also after an interruption.
 extension RunEnding {
-    /// - Returns: what is wrong; nil when all is well, or when a failing disk explains a difference.
+    /// - Returns: what is wrong; nil when all is well, or a failing disk explains a difference.
     func miscount(_ counts: [UInt64]) -> String? {
         if case .failure = state.stopCause, !state.ruleHasFired.load(ordering: .relaxed) {
             return nil
