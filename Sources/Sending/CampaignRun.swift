@@ -30,6 +30,7 @@ package final class CampaignRun: Sendable {
         campaign: Campaign, options: SendOptions, tokens: ProviderTokenSource?,
         whenFinished: @escaping @Sendable () -> Void
     ) throws(SendError) -> CampaignRun {
+        try RunDeadline.check(campaign, options)
         let setup =
             options.resumes
             ? try RunSetup(resuming: campaign, options: options, tokens: tokens)

@@ -29,6 +29,8 @@ package struct SendOptions: Sendable {
     package var limit: UInt64?
     /// Fewer rows than this at the end of the input stop the run.
     package var expectRows: UInt64?
+    /// What a second is for ``RetryRules``; tests make it short.
+    var retrySecondNs: UInt64 = 1_000_000_000
 
     package init(endpoint: Endpoint, runDirectory: String) {
         self.endpoint = endpoint
@@ -54,6 +56,7 @@ struct SendPlan: Sendable {
     var connectionRate: Double
     /// How long an adaptive pace takes to its full rate; nil: the pace is not adaptive.
     var rampUpMs: UInt64?
+    var retrySecondNs: UInt64 = 1_000_000_000
 
     /// How many of the connections worker `index` keeps.
     func connections(ofWorker index: Int) -> Int {

@@ -125,7 +125,7 @@ import Testing
 }
 
 /// A named pipe that stays open for writing until it is closed.
-private final class Pipe {
+final class Pipe {
     let path: String
     private var descriptor: Int32
 

@@ -31,6 +31,7 @@ package struct Campaign: Sendable {
     package let pacing: Pacing
     package let retry: RetryPolicy
     package let timeouts: Timeouts
+    package let stopWhen: StopWhen
     package let manifestPath: String
     /// The manifest as read.
     package let manifestBytes: [UInt8]

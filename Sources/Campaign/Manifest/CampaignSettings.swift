@@ -72,6 +72,9 @@ package struct RetryPolicy: Sendable, Equatable {
     package let attempts: Int
     /// The wait after a server error, chosen at random from this range.
     package let serverErrorDelaySeconds: ClosedRange<Double>
+    /// How long after their last attempt rows that failed for server errors are sent once more;
+    /// nil: they are not.
+    package let secondPassMs: UInt64?
     /// What to do with a request that may have arrived.
     package let onUnknown: OnUnknown
 }

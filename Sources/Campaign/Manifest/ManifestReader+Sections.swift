@@ -147,16 +147,17 @@ extension ManifestReader {
 
     func retry() throws(CampaignError) -> RetryPolicy {
         guard let node = root.node["retry"] else {
-            return RetryPolicy(attempts: 3, serverErrorDelaySeconds: 1...5, onUnknown: .resend)
+            return RetryPolicy(
+                attempts: 3, serverErrorDelaySeconds: 1...5, secondPassMs: nil, onUnknown: .resend)
         }
         let section = try section(
-            "retry", node, known: ["attempts", "serverErrorDelay", "onUnknown"],
-            unsupported: ["secondPass"])
+            "retry", node, known: ["attempts", "serverErrorDelay", "secondPass", "onUnknown"])
         let onUnknown: RetryPolicy.OnUnknown? = try section.choice(
             "onUnknown", of: [.resend, .skip])
         return RetryPolicy(
             attempts: try section.integer("attempts", in: 1...3) ?? 3,
             serverErrorDelaySeconds: try serverErrorDelay(section),
+            secondPassMs: try secondPassMs(section),
             onUnknown: onUnknown ?? .resend)
     }
 

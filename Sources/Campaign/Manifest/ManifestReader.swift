@@ -6,9 +6,9 @@ struct ManifestReader {
     static let keys = [
         "name", "topic", "pushType", "priority", "expiration", "collapseID", "apnsID",
         "environment", "credentials", "recipients", "columns", "suppress", "duplicates", "payload",
-        "payloads", "pacing", "retry", "timeouts",
+        "payloads", "pacing", "retry", "timeouts", "stopWhen",
     ]
-    static let unsupportedKeys = ["variants", "holdOut", "stopWhen"]
+    static let unsupportedKeys = ["variants", "holdOut"]
 
     let source: ManifestFile
     let root: ManifestObject
@@ -38,6 +38,7 @@ struct ManifestReader {
             recipients: try recipients(), columns: try columns(), suppress: try suppress(),
             skipsDuplicates: try skipsDuplicates(), payloads: try payloads(for: pushType),
             pacing: try pacing(), retry: try retry(), timeouts: try timeouts(),
+            stopWhen: try stopWhen(),
             manifestPath: source.path, manifestBytes: source.bytes)
     }
 

@@ -27,6 +27,12 @@ struct RowSlot {
     /// Whether a request of the row was lost without an answer: whatever happens to later ones, the
     /// server may have it.
     var isInDoubt = false
+    /// In which reading of the input the row came; see `RetryRules`.
+    var pass = RetryRules.Pass.first
+    /// Of the attempts, those that were answered with 429.
+    var tooManyRequests: UInt8 = 0
+    /// How many answers of the run must have come before a held row is final.
+    var heldUntil: UInt64 = 0
     /// The final code of a held row, should it become final.
     var heldCode: UInt8 = 0
     var heldStatus: UInt16 = 0

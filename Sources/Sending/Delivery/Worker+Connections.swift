@@ -71,17 +71,16 @@ extension Worker {
     /// The worker's share of the pool; less when only a few rows are left.
     private var connectionsWanted: Int {
         let fromChunk = chunk.map { $0.recordCount - nextRecord } ?? 0
-        let rowsLeft = fromChunk + slots.usedCount
+        let rowsLeft = fromChunk + slots.usedCount - heldRowCount
         if rowsLeft == 0 && !hasQueuedInput() { return 0 }
         let share = state.plan.connections(ofWorker: index)
-        return state.chunks.isFinished ? min(share, max(1, rowsLeft / 100)) : share
+        return state.chunks.isReadToEnd ? min(share, max(1, rowsLeft / 100)) : share
     }
 
     /// Takes a chunk when there is one, so that a worker without rows opens no connection.
     private func hasQueuedInput() -> Bool {
         guard chunk == nil else { return true }
-        chunk = state.chunks.take()
-        nextRecord = 0
+        takeChunk()
         return chunk != nil
     }
 
@@ -154,7 +153,7 @@ extension Worker {
         pool.removeAll { $0 === connection }
         countBytesSent(of: connection)
         countOpenConnections()
-        guard !state.isStopping, !(inputIsDone && slots.usedCount == 0) else { return }
+        guard !state.isStopping, !hasNothingToDo else { return }
         if stage != .draining { counters.add(stage == .connecting ? 0 : 1, to: .connectionsLost) }
         if let refusal = connection.refusal {
             connectFailed(connection.id, "the server refuses every request with \(refusal)")

@@ -1,68 +1,91 @@
 internal import APNS
+internal import Synchronization
 
 /// Answers that concern the whole campaign.
 extension Worker {
-    /// Answers about the whole campaign that come without a 200 between them before the run stops.
-    static let configurationAnswersMax = 5
+    var heldRowCount: Int { held.count + heldConfiguration.count }
 
-    /// Holds a row whose answer every other row would get, too: a 200 makes it final, the fifth
-    /// such answer in a row stops the run.
-    func hold(_ index: SlotIndex, _ failure: FailureLine) {
-        let slot = slots[index]
+    /// Holds a row whose answer every other row would get, too: a 200 makes it one about the row,
+    /// the fifth such answer in a row, on whatever connections, stops the run.
+    func holdConfiguration(_ index: SlotIndex, _ failure: FailureLine) {
         if state.isStopping {
             leaveOpen(index, as: OpenState.handedBack)
             return slots.release(index)
         }
-        slot.pointee.heldCode = failure.code.rawValue
-        slot.pointee.heldStatus = failure.status
-        heldReason = Array(failure.reason)
-        held.append(index, in: slots)
-        heldCount += 1
-        if heldCount == Self.configurationAnswersMax { stopForConfiguration() }
-    }
-
-    func finishHeldRows() {
-        while !held.isEmpty {
-            let index = held.removeFirst(in: slots)
-            let slot = slots[index].pointee
-            let code = FinalCode(rawValue: slot.heldCode)
-            var failure = FailureLine(row: 0, line: 0, code: code, status: slot.heldStatus)
-            heldReason.withUnsafeBytes { reason in
-                if code == .rejectedOther { failure.reason = reason }
-                finish(index, failure)
-            }
+        releaseClearedRows()
+        leaveOpen(index, as: OpenState.handedBack)
+        heldConfiguration.append(index, failure, in: slots)
+        let (fires, clearings) = state.configurationAnswers.withLock { answers in
+            state.hasConfigurationAnswers.store(true, ordering: .relaxed)
+            return (answers.count(), answers.clearings)
         }
-        heldCount = 0
+        configurationClearings = clearings
+        if fires { stopForConfiguration() }
     }
 
-    /// The input has ended and only held rows are left. A campaign of which rows were accepted
-    /// cannot be wrong as a whole; otherwise nothing will come that could make them final.
-    func decideHeldRowsAtEnd() {
-        guard heldCount > 0 else { return }
-        if state.hasAccepted { finishHeldRows() } else { stopForConfiguration() }
+    /// A 200, of any worker, shows that the campaign is not wrong as a whole.
+    func clearConfigurationAnswers() {
+        state.configurationAnswers.withLock { answers in
+            answers.clear()
+            state.hasConfigurationAnswers.store(false, ordering: .relaxed)
+        }
+        releaseClearedRows()
+    }
+
+    /// Decides rows that were held before the latest 200.
+    func releaseClearedRows() {
+        guard !heldConfiguration.isEmpty, !state.isStopping,
+            state.configurationAnswers.withLock({ $0.clearings }) != configurationClearings
+        else { return }
+        while !heldConfiguration.isEmpty {
+            let (index, failure) = heldConfiguration.removeFirst(in: slots)
+            failure.withLine { decide(index, $0) }
+        }
+    }
+
+    /// The reading is over for this worker; when it is for all, so is what could fire a rule.
+    /// A campaign of which rows were accepted cannot be wrong as a whole; one that knows nothing
+    /// but configuration answers is.
+    func settleReading() {
+        guard state.chunks.isOver(for: index) else { return }
+        if state.configurationAnswers.withLock({ $0.inARow }) > 0, !state.hasAccepted {
+            // Whoever holds such a row stops the run, and nobody makes anything final.
+            if !heldConfiguration.isEmpty { stopForConfiguration() }
+            return
+        }
+        while !heldConfiguration.isEmpty {
+            let (index, failure) = heldConfiguration.removeFirst(in: slots)
+            failure.withLine { finish(index, $0) }
+        }
+        while !held.isEmpty { finishFirstHeld() }
+        flushJournal()
+        state.chunks.settle(index)
     }
 
     private func stopForConfiguration() {
-        let slot = slots[held.last].pointee
+        let index = heldConfiguration.last
+        let slot = slots[index].pointee
         let code = FinalCode(rawValue: slot.heldCode)
-        let isKnown = code != .rejectedOther
-        let reason = isKnown ? code.reason : String(decoding: heldReason, as: UTF8.self)
         let advice =
-            isKnown
+            code != .rejectedOther
             ? code.advice : "look up what Apple says about it, correct the campaign and send again."
-        fail(
-            SendError(
-                .stopped,
-                "\(state.endpoint) refuses requests with \(slot.heldStatus) \(reason): \(advice)"))
+        stopByRule(
+            """
+            \(state.endpoint) refuses requests with \(slot.heldStatus) \
+            \(heldConfiguration.reason(of: index, in: slots)): \(advice)
+            """)
     }
 
-    /// Leaves held rows open, marked as handed back by the stop.
+    /// Leaves held rows open. Those of a rule that has fired are marked so.
     func handBackHeldRows() {
-        while !held.isEmpty {
-            let index = held.removeFirst(in: slots)
+        while !heldConfiguration.isEmpty {
+            let (index, _) = heldConfiguration.removeFirst(in: slots)
             leaveOpen(index, as: OpenState.handedBack)
             slots.release(index)
         }
-        heldCount = 0
+        while !held.isEmpty {
+            let (index, _) = held.removeFirst(in: slots)
+            leaveHeldOpen(index)
+        }
     }
 }

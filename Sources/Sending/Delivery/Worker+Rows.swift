@@ -77,40 +77,54 @@ extension Worker {
         var line: UInt64
         var bytes: UnsafeRawBufferPointer
         var problem: FinalCode?
-        /// Whether an earlier start of the run has sent it, and got no answer.
+        /// Whether the run has sent it before, and got no answer.
         var isInDoubt: Bool
+        var pass: RetryRules.Pass
+    }
+
+    /// Takes the next chunk when there is one.
+    func takeChunk() {
+        guard let (next, reading) = state.chunks.take() else { return }
+        chunk = next
+        nextRecord = 0
+        // What was known of the server before a long pause does not count after it.
+        if reading.number != self.reading.number { connectFailures = ConnectFailures() }
+        onlyRetriesAreLeft = false
+        self.reading = reading
     }
 
     private func nextRecordOfInput() -> InputRecord? {
         while true {
-            if chunk == nil {
-                chunk = state.chunks.take()
-                nextRecord = 0
-            }
+            if chunk == nil { takeChunk() }
             guard let chunk else { return nil }
             if hasRecordLeft(chunk) {
                 let row = chunk.firstRow + UInt64(nextRecord)
                 let index = nextRecord
                 nextRecord += 1
                 let problem = chunk.records[index].problemCode
+                let byte = isNew(row) ? OpenState.untouched : state.ledger.state(row: row)
                 return InputRecord(
                     row: row, line: chunk.line(at: index), bytes: chunk.record(at: index),
                     problem: problem == 0 ? nil : FinalCode(rawValue: problem),
-                    isInDoubt: row <= state.earlier.rows
-                        && state.ledger.state(row: row) == OpenState.inDoubt)
+                    isInDoubt: byte == OpenState.inDoubt,
+                    pass: reading.number == 0 ? .first : RetryRules.Pass(rawValue: byte) ?? .first)
             }
             giveBackFinishedChunk()
         }
     }
 
-    /// Whether the chunk has another row to send; those that an earlier start of the run has
-    /// finished are passed over.
+    /// Whether nobody can have done anything about the row yet.
+    private func isNew(_ row: UInt64) -> Bool {
+        reading.number == 0 && row > state.earlier.rows
+    }
+
+    /// Whether the chunk has another row to send; those that are final, and those that wait for
+    /// another pass, are passed over.
     private func hasRecordLeft(_ chunk: RecordChunk) -> Bool {
         while nextRecord < chunk.recordCount {
             let row = chunk.firstRow + UInt64(nextRecord)
             guard row <= state.rowLimit else { return false }
-            guard row <= state.earlier.rows, state.ledger.state(row: row) >= OpenState.firstFinal
-            else { return true }
+            if isNew(row) || state.ledger.isOpen(row: row, in: reading.mask) { return true }
             nextRecord += 1
         }
         return false
@@ -164,6 +178,7 @@ extension Worker {
         }
         staged = slots.take(row: record.row, line: record.line, record: record.bytes)
         slots[staged].pointee.isInDoubt = record.isInDoubt
+        slots[staged].pointee.pass = record.pass
         stagedIn = freshRows
         return true
     }
@@ -202,6 +217,7 @@ extension Worker {
         slot.pointee.stream = stream.rawValue
         slot.pointee.tokenVersion = Int32(truncatingIfNeeded: headers.tokenVersion)
         inFlight.append(staged, in: slots)
+        if stagedIn === freshRows { budget.countSend() }
         limiter.take(nowNs: nowNs)
         paceLimiter.take(nowNs: nowNs)
         seen.sent += 1

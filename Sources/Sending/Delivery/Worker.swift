@@ -25,16 +25,30 @@ final class Worker {
     let counters: WorkerCounters
     let loop: EventLoop
     let slots: RowSlots
+    /// Rows that wait before they go again, because they came back unprocessed or were lost with
+    /// their connection: they are free.
     let delayed: DelayQueue
+    /// Rows whose retries the budget pays for.
+    let retries: DelayQueue
+    var budget: RetryBudget
+    /// Whether no row is left to be sent for the first time, as far as it matters for the budget.
+    var onlyRetriesAreLeft = false
     let journal: OutcomeJournal
     var inFlight = SlotQueue()
     /// Rows that may go again at once.
     var ready = SlotQueue()
+    /// Rows whose failures can still fire a stop rule, in the order of their answers.
+    var held = HeldRows()
     /// Rows whose answers concern the whole campaign, until a 200 or the fifth of them decides.
-    var held = SlotQueue()
-    var heldCount = 0
-    /// What the server wrote as the reason of the latest held row.
-    var heldReason: [UInt8] = []
+    var heldConfiguration = HeldRows()
+    /// `ConfigurationAnswers.clearings` when they were held.
+    var configurationClearings = 0
+    /// Answers with 200 that the stop rules have not been told of.
+    var acceptedUntold = 0
+    /// What was last heard of the stop rules.
+    var answersOfRun: UInt64 = 0
+    var watchesFirst: Bool
+    let watchesLast: Bool
     var nowNs: UInt64
     let latencies: LatencyRecorder
 
@@ -45,6 +59,8 @@ final class Worker {
     let failedRows: RowReader
     var chunk: RecordChunk?
     var nextRecord = 0
+    /// Which rows of the chunk are sent.
+    var reading = ChunkQueue.Reading()
     /// A row that is rendered (by `stagedIn`) and waits for a connection with room.
     var staged: SlotIndex = -1
     var stagedIn: RowReader
@@ -86,6 +102,11 @@ final class Worker {
         let inFlightMax = connections * state.plan.streams
         slots = RowSlots(capacity: inFlightMax + Self.waitingRowsMax + 1)  // the one that is staged
         delayed = DelayQueue(capacity: slots.capacity)
+        retries = DelayQueue(capacity: slots.capacity)
+        budget = RetryBudget(
+            workers: state.plan.threads, most: inFlightMax, nowNs: monotonicNowNs())
+        watchesFirst = state.campaign.stopWhen.badDeviceToken != nil
+        watchesLast = state.campaign.stopWhen.failures != nil
         journal = OutcomeJournal(
             ledger: state.ledger, failures: state.failures, retries: state.retries,
             identity: state.identity)
@@ -163,18 +184,29 @@ final class Worker {
         if state.isStopping {
             stopTurn()
         } else {
-            while let slot = delayed.popDue(nowNs: nowNs) { ready.append(slot, in: slots) }
+            takeDueRows()
+            releaseClearedRows()
             giveBackFinishedChunk()
             keepPool()
             fill()
-            if inputIsDone, slots.usedCount == heldCount { decideHeldRowsAtEnd() }
+            if chunk == nil, slots.usedCount == heldRowCount { settleReading() }
         }
         flushJournal()
         finishIfDone()
         clockIsFresh = false
     }
 
-    private func flushJournal() {
+    private func takeDueRows() {
+        while let slot = delayed.popDue(nowNs: nowNs) { ready.append(slot, in: slots) }
+        guard retries.count > 0 else { return }
+        onlyRetriesAreLeft = chunk == nil && state.chunks.isReadToEnd
+        while let dueNs = retries.firstDueNs, dueNs <= nowNs, budget.take(nowNs: nowNs) {
+            guard let slot = retries.popDue(nowNs: nowNs) else { return }
+            ready.append(slot, in: slots)
+        }
+    }
+
+    func flushJournal() {
         do throws(SendError) { try journal.flush() } catch { fail(error) }
     }
 
@@ -185,12 +217,18 @@ final class Worker {
         renewProviderToken()
         adaptPace()
         countBytesSent()
+        watchStopRules()
         if state.plan.rate > 0 {
             limiter.setRate(perSecond: state.rateShare(open: counters.value(.connectionsOpen)))
         }
     }
 
     // MARK: The end
+
+    /// Whether rows may come only with another reading of the input.
+    var hasNothingToDo: Bool {
+        chunk == nil && slots.usedCount == heldRowCount && state.chunks.isReadToEnd
+    }
 
     /// Whether no row will come from the file any more.
     var inputIsDone: Bool { chunk == nil && state.chunks.isFinished }
@@ -224,6 +262,7 @@ final class Worker {
         staged = -1
         while !ready.isEmpty { slots.release(ready.removeFirst(in: slots)) }
         while let slot = delayed.popDue(nowNs: .max) { slots.release(slot) }
+        while let slot = retries.popDue(nowNs: .max) { slots.release(slot) }
         handBackHeldRows()
         if let chunk { state.chunks.giveBack(chunk) }
         chunk = nil

@@ -37,7 +37,11 @@ extension Feeder {
             guard let chunk = state.chunks.takeEmpty(), try read(entry, into: chunk, with: reader)
             else { return }
             state.bytesRead.store(reader.bytesRead, ordering: .relaxed)
-            if hasOpenRow(entry) { state.chunks.put(chunk) } else { state.chunks.giveBack(chunk) }
+            if hasOpenRow(entry, OpenState.firstReading) {
+                state.chunks.put(chunk)
+            } else {
+                state.chunks.giveBack(chunk)
+            }
         }
     }
 
@@ -51,19 +55,18 @@ extension Feeder {
         }
     }
 
-    private func hasOpenRow(_ entry: ChunkEntry) -> Bool {
-        let last = min(entry.lastRow, state.earlier.rows)
+    /// Whether rows of the chunk are in one of the states of `mask`, a bit each.
+    func hasOpenRow(_ entry: ChunkEntry, _ mask: UInt16) -> Bool {
+        let last = min(entry.lastRow, state.rowsRead.load(ordering: .relaxed))
         guard entry.firstRow <= last else { return false }
-        return (entry.firstRow...last).contains {
-            state.ledger.state(row: $0) < OpenState.firstFinal
-        }
+        return (entry.firstRow...last).contains { state.ledger.isOpen(row: $0, in: mask) }
     }
 
     /// Reads a chunk as it was recorded.
     ///
     /// - Returns: false when the run is being stopped.
     /// - Throws: kind `.stopped` when the input does not hold it any more.
-    private func read(
+    func read(
         _ entry: ChunkEntry, into chunk: RecordChunk, with reader: RecipientReader
     ) throws(SendError) -> Bool {
         do throws(RecipientsError) {

@@ -10,6 +10,9 @@ final class Feeder {
     /// Nil when there is no token to claim beforehand, or it is done.
     var claimReader: RecipientReader?
     private let list: ChunkList
+    let listPath: String
+    /// Where the rows are read again for a later pass; nil where that cannot be done.
+    let sourceAgain: String?
     private let expectRows: UInt64?
     /// Whether the user says that rows are missing: then the end of the input is none.
     private var isShort = false
@@ -19,6 +22,12 @@ final class Feeder {
         reader = setup.reader
         claimReader = setup.claimReader
         list = setup.list
+        listPath = setup.folder.file("chunks")
+        let isStandardInput = setup.record.input == "-"
+        sourceAgain =
+            isStandardInput
+            ? setup.folder.file("input") : reader.bytesTotal == nil ? nil : setup.record.input
+        state.canReadAgain.store(sourceAgain != nil, ordering: .relaxed)
         self.expectRows = expectRows
     }
 
@@ -36,6 +45,7 @@ final class Feeder {
             {
                 try list.appendEnd()
             }
+            try sendLaterPasses()
             state.chunks.end()
         } catch {
             state.stop(.failure(error))

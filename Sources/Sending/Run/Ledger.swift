@@ -7,10 +7,13 @@ enum OpenState {
     static let inDoubt: UInt8 = 1
     /// Known not accepted; waiting to be tried again.
     static let waitingForRetry: UInt8 = 2
+    // 3 and 5–8: waiting for a later pass, see `RetryRules.Pass`. 4 is kept for sending hours.
     /// Handed back because the run stopped on an answer that concerns the whole campaign.
     static let handedBack: UInt8 = 9
     /// Every byte below this one is an open state.
     static let firstFinal: UInt8 = 16
+    /// The open states whose rows are sent with the first reading of the input, as a bit each.
+    static let firstReading: UInt16 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 9
 }
 
 /// Where every row of the run stands: one byte per row, at index row − 1, in a memory-mapped file.
@@ -68,6 +71,13 @@ final class Ledger: Sendable {
 
     func state(row: UInt64) -> UInt8 {
         map.base.load(fromByteOffset: Int(row - 1), as: UInt8.self)
+    }
+
+    /// Whether a row is open, in one of the states of `mask`, a bit each.
+    @inline(__always)
+    func isOpen(row: UInt64, in mask: UInt16) -> Bool {
+        let byte = state(row: row)
+        return byte < OpenState.firstFinal && mask >> UInt16(byte) & 1 == 1
     }
 
     /// How many of the first `rows` rows are in each state, by ledger byte.

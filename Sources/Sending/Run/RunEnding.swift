@@ -69,6 +69,11 @@ struct RunEnding {
             summary.stoppedBecause = error.description
             summary.exitStatus = error.kind == .internal ? 1 : error.kind == .refused ? 2 : 3
         }
+        if let defect = miscount(counts) {
+            summary.completed = false
+            summary.stoppedBecause = defect
+            summary.exitStatus = 1
+        }
     }
 
     private func stateName(_ summary: RunSummary) -> String {

@@ -153,6 +153,7 @@ extension SendPlan {
         streams = min(options.streams ?? pacing.streams ?? Self.streamsMax, Self.streamsMax)
         rate = options.rate ?? pacing.rate ?? 0
         connectionRate = options.connectionRate ?? pacing.perConnection ?? 0
+        retrySecondNs = options.retrySecondNs
         switch options.pacing ?? pacing.mode {
         case .adaptive: rampUpMs = pacing.rampUpMs ?? Self.rampUpMsDefault
         case .gentle where connectionRate > 0:

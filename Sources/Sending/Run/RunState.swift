@@ -27,7 +27,7 @@ final class RunState: Sendable {
     let duplicates: DuplicateTable?
     let chunks: ChunkQueue
     /// Ends the reader thread's waiting for a pipe.
-    private let reading: ReadCancellation
+    let reading: ReadCancellation
     let failures: AppendFile
     let retries: AppendFile
     let format: RecipientFormat
@@ -48,6 +48,20 @@ final class RunState: Sendable {
     let inputIsComplete = Atomic<Bool>(false)
     /// About when a server last answered any worker, monotonic; 0: never.
     let lastAnswerNs = Atomic<UInt64>(0)
+
+    // What decides over failures: read by all workers, written by whoever meets one.
+    let retryRules: RetryRules
+    let laterPasses = Mutex(LaterPasses())
+    let stopRules: Mutex<StopRules>
+    let configurationAnswers = Mutex(ConfigurationAnswers())
+    /// Whether there are any, so that a 200 need not lock to know.
+    let hasConfigurationAnswers = Atomic<Bool>(false)
+    /// Set before the run is stopped by one of these rules.
+    let ruleHasFired = Atomic<Bool>(false)
+    /// Set by the reader thread, before it hands out a row: later passes are possible.
+    let canReadAgain = Atomic<Bool>(false)
+    let deadline: RunDeadline?
+
     private let stopping = Atomic<Bool>(false)
     private let stoppingNow = Atomic<Bool>(false)
     private let cause = Mutex<StopCause?>(nil)
@@ -83,6 +97,13 @@ final class RunState: Sendable {
         counters = (0..<plan.threads).map { _ in WorkerCounters() }
         latencies = (0..<plan.threads).map { _ in LatencyRecorder() }
         self.suppressed = suppressed
+        chunks.setWorkerCount(plan.threads)
+        let retry = campaign.retry
+        retryRules = RetryRules(
+            attempts: retry.attempts, serverErrorDelaySeconds: retry.serverErrorDelaySeconds,
+            secondPassNs: retry.secondPassMs.map { $0 * 1_000_000 }, secondNs: plan.retrySecondNs)
+        stopRules = Mutex(StopRules(campaign.stopWhen))
+        deadline = RunDeadline(campaign, startedAt: startedAt)
     }
 
     /// Whether workers must take no new rows.

@@ -64,7 +64,9 @@ import Testing
                     streams: 1000, rampUpMs: 10_000))
         #expect(
             campaign.retry
-                == RetryPolicy(attempts: 2, serverErrorDelaySeconds: 0.5...5, onUnknown: .skip))
+                == RetryPolicy(
+                    attempts: 2, serverErrorDelaySeconds: 0.5...5, secondPassMs: nil,
+                    onUnknown: .skip))
         #expect(campaign.timeouts == Timeouts(connectMs: 5000, requestMs: 60_000, drainMs: 20_000))
         #expect(campaign.manifestPath == path)
         #expect(campaign.manifestBytes == Array(text.utf8))

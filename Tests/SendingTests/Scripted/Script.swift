@@ -22,6 +22,8 @@ struct ScriptedRequest: Sendable {
 enum ScriptedAction: Sendable {
     case accept
     case refuse(UInt16, String, timestampMs: Int64? = nil)
+    /// With a `retry-after` header.
+    case refuseFor(seconds: Int, UInt16, String)
     case reset(HTTP2ErrorCode)
     case silence
     /// Answers 200 when `ScriptedServer.releaseHeld` is called.

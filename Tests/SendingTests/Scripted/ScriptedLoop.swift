@@ -160,6 +160,8 @@ final class ScriptedConnection: ConnectionDelegate, ServerSessionDelegate {
             let time = timestampMs.map { ",\"timestamp\":\($0)" } ?? ""
             let body = Array("{\"reason\":\"\(reason)\"\(time)}".utf8)
             _ = body.withUnsafeBytes { session.respond(to: stream, status: status, body: $0) }
+        case .refuseFor(let seconds, let status, let reason):
+            refuse(stream, status, reason, afterSeconds: seconds)
         case .reset(let code): session.reset(stream, code)
         case .silence: break
         case .hold:
@@ -186,6 +188,19 @@ final class ScriptedConnection: ConnectionDelegate, ServerSessionDelegate {
     private func accept(_ stream: StreamID, _ token: String) {
         guard session.respond(to: stream, status: 200) else { return }
         server.shared.log.withLock { $0.accepted[token, default: 0] += 1 }
+    }
+
+    private func refuse(
+        _ stream: StreamID, _ status: UInt16, _ reason: String, afterSeconds seconds: Int
+    ) {
+        let body = Array("{\"reason\":\"\(reason)\"}".utf8)
+        Array(String(seconds).utf8).withUnsafeBytes { value in
+            var headers = ResponseHeaders()
+            headers.add(ResponseField("retry-after", value))
+            _ = body.withUnsafeBytes {
+                session.respond(to: stream, status: status, headers: headers, body: $0)
+            }
+        }
     }
 
     private func acceptLater(_ stream: StreamID, _ token: String) {

@@ -73,6 +73,13 @@ struct RunningCampaign {
     let run: CampaignRun
     fileprivate let ended: DispatchSemaphore
 
+    /// Whether nothing is waited for any more.
+    var hasEnded: Bool {
+        guard ended.wait(timeout: .now()) == .success else { return false }
+        ended.signal()
+        return true
+    }
+
     /// Waits for the end; a run that hangs is an issue and not a test that hangs.
     func finish(sourceLocation: SourceLocation = #_sourceLocation) throws -> SentRun {
         let summary = wait(sourceLocation: sourceLocation)
