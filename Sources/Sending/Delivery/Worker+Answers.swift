@@ -14,10 +14,11 @@ extension Worker {
     ) {
         refreshClock()
         inFlight.remove(index, in: slots)
+        let stream = slots[index].pointee.stream
         slots[index].pointee.stream = -1
         switch answer.kind {
         case .response:
-            connection.timeoutsInARow = 0
+            connection.noteResponse(stream: stream, status: answer.status, nowNs: nowNs)
             let latencyNs = nowNs - min(nowNs, slots[index].pointee.submittedNs)
             latencies.record(microseconds: latencyNs / 1000)
             noteResponse(latencyNs: latencyNs, status: answer.status)
@@ -34,7 +35,8 @@ extension Worker {
             let cause = LostRequest(answer.errorCode, connection: connection)
             countAttempt(index)
             if cause == .timeout { seen.troubles += 1 }
-            requestLost(index, cause)
+            slots[index].pointee.avoided = connection.id
+            requestLost(index, cause, detail: cause.detail(answer.errorCode, on: connection))
         }
     }
 
@@ -81,7 +83,7 @@ extension Worker {
             countAnswer(index, on: connection, endsWarmUp: false)
             failure.code = code
             if code.handling == .transientReconnect {
-                connection.drain(deadlineNs: drainDeadlineNs())
+                connection.drain(because: "it answered \(code.status) \(code.reason)")
             }
             retryOrExhaust(index, failure)
         case .configuration(let code):
@@ -106,7 +108,7 @@ extension Worker {
             fail(error)
         }
         requestUnprocessed(index, .expiredProviderToken, on: connection)
-        connection.drain(deadlineNs: drainDeadlineNs())
+        connection.drain(because: "it takes no newer provider token")
     }
 
     /// Records a final outcome with its failure line.
@@ -140,14 +142,14 @@ extension Worker {
     }
 
     /// The request was written and there is no answer: it may or may not have been processed.
-    private func requestLost(_ index: SlotIndex, _ cause: LostRequest) {
+    private func requestLost(_ index: SlotIndex, _ cause: LostRequest, detail: String?) {
         slots[index].pointee.isInDoubt = true
         if state.isStopping { return slots.release(index) }  // stays in doubt in the ledger
-        if state.campaign.retry.onUnknown == .skip {
-            finish(index, FailureLine(row: 0, line: 0, code: cause.unknownCode))
-        } else {
-            retryOrExhaust(index, FailureLine(row: 0, line: 0, code: cause.exhaustedCode))
-        }
+        var failure = FailureLine(row: 0, line: 0, code: cause.unknownCode)
+        failure.detail = detail
+        if state.campaign.retry.onUnknown == .skip { return finish(index, failure) }
+        failure.code = cause.exhaustedCode
+        retryOrExhaust(index, failure)
     }
 
     /// The request was certainly not processed: it goes again at once, without having spent an
@@ -165,7 +167,7 @@ extension Worker {
         if connection.isLeaving { return ready.append(index, in: slots) }
         connection.wasRefused(
             code.status == 0 ? "REFUSED_STREAM" : "\(code.status) \(code.reason): \(code.advice)",
-            submittedNs: slot.pointee.submittedNs, nowNs: nowNs, drainDeadlineNs: drainDeadlineNs())
+            submittedNs: slot.pointee.submittedNs, nowNs: nowNs)
         slot.pointee.refusals += 1
         let refusals = Int(slot.pointee.refusals)
         if refusals > Self.refusalsMax {
@@ -219,6 +221,15 @@ enum LostRequest {
             self = .timeout
         } else {
             self = connection.hasEnded ? .connection : .reset
+        }
+    }
+
+    /// What is known of the cause; nil: no more than the code says.
+    func detail(_ errorCode: HTTP2ErrorCode, on connection: PooledConnection) -> String? {
+        switch self {
+        case .timeout: nil
+        case .connection: connection.end
+        case .reset: "the server reset the stream: \(errorCode)"
         }
     }
 

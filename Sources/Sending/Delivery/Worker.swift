@@ -66,6 +66,10 @@ final class Worker {
     var headers: RequestHeaders
     var flusher: Flusher!  // made right after `self`, and never replaced
     var connectFailures = ConnectFailures()
+    /// The latest failure to connect, for when the next is at another port.
+    var failedElsewhere: (endpoint: Endpoint, cause: String)?
+    var growth: PoolGrowth
+    var poolIsToBeLookedAt = false
 
     private var tick: LoopTimer!  // as above
     private var pause: LoopTimer!
@@ -81,8 +85,9 @@ final class Worker {
         self.state = state
         self.index = index
         counters = state.counters[index]
-        let connections = state.plan.connections(ofWorker: index)
-        let inFlightMax = connections * state.plan.streams
+        let connectionsMax = state.plan.connectionsMax(ofWorker: index)
+        growth = PoolGrowth(addedMax: connectionsMax - state.plan.connections(ofWorker: index))
+        let inFlightMax = connectionsMax * state.plan.streams
         slots = RowSlots(capacity: inFlightMax + Self.waitingRowsMax + 1)  // the one that is staged
         delayed = DelayQueue(capacity: slots.capacity)
         journal = OutcomeJournal(
@@ -147,7 +152,9 @@ final class Worker {
 
     /// A server answers: connecting to it can be expected to work.
     func noteAnswer(on connection: PooledConnection) {
-        connectFailures.connectionAnswered(connection.id)
+        if !connection.answersWithServerErrors {
+            connectFailures.connectionAnswered(connection.id)
+        }
         // A shared cell is written now and then, not for each answer.
         guard nowNs - min(nowNs, answerNotedNs) >= Self.tickMs * 1_000_000 else { return }
         answerNotedNs = nowNs
@@ -167,6 +174,7 @@ final class Worker {
             giveBackFinishedChunk()
             keepPool()
             fill()
+            watchPoolLimits()
             if inputIsDone, slots.usedCount == heldCount { decideHeldRowsAtEnd() }
         }
         flushJournal()
@@ -184,6 +192,7 @@ final class Worker {
         checkConnectionDeadlines()
         renewProviderToken()
         adaptPace()
+        poolIsToBeLookedAt = true
         if state.plan.rate > 0 {
             limiter.setRate(perSecond: state.rateShare(open: counters.value(.connectionsOpen)))
         }
@@ -200,7 +209,7 @@ final class Worker {
             isFinishing = true
             for connection in pool {
                 connection.session.goAway()
-                connection.close(nil)
+                connection.close(nil, because: "there were no more rows for it")
             }
         }
         if pool.isEmpty { loop.stop() }
@@ -214,7 +223,7 @@ final class Worker {
             handBackWaitingRows()
         }
         if let deadline = stopDeadlineNs, state.isStoppingNow || nowNs >= deadline {
-            for connection in pool { connection.close(nil) }
+            for connection in pool { connection.close(nil, because: "the run was stopped") }
         }
     }
 

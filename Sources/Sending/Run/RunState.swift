@@ -30,6 +30,8 @@ final class RunState: Sendable {
     private let reading: ReadCancellation
     let failures: AppendFile
     let retries: AppendFile
+    let connections: AppendFile
+    let openings: ConnectionOpenings
     let format: RecipientFormat
     let header: CSVHeader?
     /// Rows past this one are not sent.
@@ -56,8 +58,8 @@ final class RunState: Sendable {
         campaign: Campaign, plan: SendPlan, endpoint: Endpoint, tls: TLSContext,
         tokens: ProviderTokenSource?, identity: RunIdentity, startedAt: Timestamp, ledger: Ledger,
         duplicates: DuplicateTable?, chunks: ChunkQueue, reading: ReadCancellation,
-        failures: AppendFile, retries: AppendFile, format: RecipientFormat, header: CSVHeader?,
-        rowLimit: UInt64, earlier: EarlierPart = EarlierPart()
+        failures: AppendFile, retries: AppendFile, connections: AppendFile,
+        format: RecipientFormat, header: CSVHeader?, rowLimit: UInt64, earlier: EarlierPart = EarlierPart()
     ) {
         self.campaign = campaign
         self.plan = plan
@@ -72,6 +74,8 @@ final class RunState: Sendable {
         self.reading = reading
         self.failures = failures
         self.retries = retries
+        self.connections = connections
+        openings = ConnectionOpenings(endpoint: endpoint)
         self.format = format
         self.header = header
         self.rowLimit = rowLimit

@@ -17,6 +17,9 @@ final class WorkerCounters: @unchecked Sendable {
         case connectionsOpened, connectionsGoAway, connectionsLost
         /// Connections that take requests now.
         case connectionsOpen
+        /// Ticks of the worker at which rows were held back by the windows or the stream limits of
+        /// all connections, by a rate, or because there were none.
+        case heldBackByWindow, heldBackByStreams, heldBackByRate, heldBackByInput
     }
 
     private typealias Cell = Atomic<UInt64>
