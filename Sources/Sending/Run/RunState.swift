@@ -138,6 +138,11 @@ final class RunState: Sendable {
         return plan.rate * Double(max(open, 1)) / Double(max(open, 1) + all - min(open, all))
     }
 
+    /// What has held rows back so far.
+    var heldBack: HeldBack {
+        counters.reduce(into: HeldBack()) { $1.add(to: &$0) }
+    }
+
     /// Whether any row was accepted so far.
     var hasAccepted: Bool {
         counters.contains { $0.finalCount(FinalCode.accepted.rawValue) > 0 }

@@ -55,6 +55,14 @@ final class WorkerCounters: @unchecked Sendable {
         cells[Self.plainCount + 256 + Int(code)].load(ordering: .relaxed)
     }
 
+    /// Adds what has held this worker's rows back.
+    func add(to heldBack: inout HeldBack) {
+        heldBack.window += value(.heldBackByWindow)
+        heldBack.streams += value(.heldBackByStreams)
+        heldBack.rate += value(.heldBackByRate)
+        heldBack.input += value(.heldBackByInput)
+    }
+
     private func add(_ amount: UInt64, at index: Int) {
         let cell = cells + index
         cell.pointee.store(cell.pointee.load(ordering: .relaxed) &+ amount, ordering: .relaxed)

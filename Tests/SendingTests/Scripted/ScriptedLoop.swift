@@ -47,6 +47,11 @@ final class ScriptedLoop {
     }
 
     private func look() {
+        let announced = shared.announcement.withLock { settings in
+            defer { settings = nil }
+            return settings
+        }
+        if let announced { for connection in connections { connection.announce(announced) } }
         if shared.isReleasing.load(ordering: .acquiring) {
             for connection in connections { connection.releaseHeld() }
         }
@@ -112,6 +117,11 @@ final class ScriptedConnection: ConnectionDelegate, ServerSessionDelegate {
         connection?.setNeedsFlush()
     }
 
+    func announce(_ settings: ServerSettings) {
+        session.updateSettings(settings)
+        connection?.setNeedsFlush()
+    }
+
     // MARK: Events
 
     func connectionDidOpen(_ connection: Connection) {
@@ -173,6 +183,16 @@ final class ScriptedConnection: ConnectionDelegate, ServerSessionDelegate {
             } else {
                 session.goAway(lastStream: StreamID(rawValue: stream.rawValue - 2))
             }
+        case .goAway(let frames, let thenCut):
+            for frame in frames {
+                session.goAway(
+                    lastStream: frame.last == .max ? .max : stream, frame.code,
+                    debugData: Array(frame.text.utf8))
+            }
+            if !thenCut { accept(stream, token) }
+            if thenCut { connection?.close() }
+        case .freeze: connection?.pauseReading()
+        case .abort: connection?.abort()
         case .cut: connection?.close()
         case .acceptAndClose:
             accept(stream, token)
