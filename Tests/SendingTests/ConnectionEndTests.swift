@@ -67,7 +67,8 @@ import Transport
         let (_, sent) = try run(.abort, onUnknown: "resend")
         #expect(sent.count(.accepted) == 12)
         #expect(sent.retries.count == 1)
-        #expect(sent.retries.first?["detail"] as? String == sent.connections.first?["end"] as? String)
+        #expect(
+            sent.retries.first?["detail"] as? String == sent.connections.first?["end"] as? String)
         // The system's words for ECONNRESET.
         #expect(try #require(sent.retries.first?["detail"] as? String).contains("reset by peer"))
     }

@@ -10,7 +10,8 @@ struct ConnectionOpeningsTests {
     /// Openings within `seconds` by someone who wants as many as possible, looking every 10 ms.
     private func openings(of openings: ConnectionOpenings, seconds: UInt64) -> [UInt64] {
         var times: [UInt64] = []
-        for nowNs in stride(from: 10 * Self.second, to: (10 + seconds) * Self.second, by: 10_000_000)
+        for nowNs in stride(
+            from: 10 * Self.second, to: (10 + seconds) * Self.second, by: 10_000_000)
         {
             while openings.waitNs(nowNs: nowNs) == 0 { times.append(nowNs) }
         }
@@ -52,7 +53,8 @@ struct ConnectionOpeningsTests {
 
     @Test func aPortThatTheUserChoseHasNoOther() {
         for endpoint in [
-            Endpoint(host: "api.push.apple.com", port: 8443), Endpoint(host: "127.0.0.1", port: 443),
+            Endpoint(host: "api.push.apple.com", port: 8443),
+            Endpoint(host: "127.0.0.1", port: 443),
         ] {
             let openings = ConnectionOpenings(endpoint: endpoint)
             #expect(!openings.switchPort(from: endpoint))

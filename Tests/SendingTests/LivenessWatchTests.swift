@@ -27,7 +27,9 @@ struct LivenessWatchTests {
     @Test func silenceIsAskedAboutAndThenIsDeath() {
         var watch = LivenessWatch(requestNs: 30 * Self.second, nowNs: 0)
         #expect(
-            steps(&watch, inFlight: 1, seconds: 60, bytes: { _ in 0 }) == ["ping 20.0", "dead 30.0"])
+            steps(&watch, inFlight: 1, seconds: 60, bytes: { _ in 0 }) == [
+                "ping 20.0", "dead 30.0",
+            ])
     }
 
     /// B29: a PING alone changes nothing; one that is not answered ends the connection.
@@ -65,7 +67,9 @@ struct LivenessWatchTests {
     @Test func anIdleConnectionThatIsCutOffDies() {
         var watch = LivenessWatch(requestNs: 30 * Self.second, nowNs: 0)
         #expect(
-            steps(&watch, inFlight: 0, seconds: 90, bytes: { _ in 0 }) == ["ping 60.0", "dead 70.0"])
+            steps(&watch, inFlight: 0, seconds: 90, bytes: { _ in 0 }) == [
+                "ping 60.0", "dead 70.0",
+            ])
     }
 
     /// B14: a request that is not answered in time is followed by a PING at once.

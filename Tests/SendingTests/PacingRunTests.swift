@@ -56,8 +56,8 @@ import Testing
         #expect(sent.summary.seconds < 0.8)
     }
 
-    /// Requests that a server refuses while it answers most with 503, for one second from the first.
-    /// Not all: a connection that answers nothing else would be replaced.
+    /// Requests that a server refuses while it answers most of them with 503, for one second from
+    /// the first. Not all: a connection that answers nothing else would be replaced.
     private func requestsInTrouble(_ mode: Pacing.Mode) throws -> Int {
         let clock = ContinuousClock()
         let troubleEnds = Mutex<ContinuousClock.Instant?>(nil)

@@ -179,7 +179,8 @@ extension Worker {
         case .dead:
             let seconds = Double(connection.liveness.pongNs / 1_000_000) / 1000
             connection.close(
-                .local("nothing came from the server, not even the answer to a PING in \(seconds) s"))
+                .local(
+                    "nothing came from the server, not even the answer to a PING in \(seconds) s"))
         }
     }
 

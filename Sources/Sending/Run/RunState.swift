@@ -59,7 +59,8 @@ final class RunState: Sendable {
         tokens: ProviderTokenSource?, identity: RunIdentity, startedAt: Timestamp, ledger: Ledger,
         duplicates: DuplicateTable?, chunks: ChunkQueue, reading: ReadCancellation,
         failures: AppendFile, retries: AppendFile, connections: AppendFile,
-        format: RecipientFormat, header: CSVHeader?, rowLimit: UInt64, earlier: EarlierPart = EarlierPart()
+        format: RecipientFormat, header: CSVHeader?, rowLimit: UInt64,
+        earlier: EarlierPart = EarlierPart()
     ) {
         self.campaign = campaign
         self.plan = plan
