@@ -225,6 +225,9 @@ final class PooledConnection: ClientSessionDelegate, ConnectionDelegate {
     /// What the server said when it left; nil: it said nothing.
     var goAwayText: String? { goAway?.text }
 
+    /// Why this side let it go, where it was this side; nil: the server did, or something failed.
+    var ownReason: String? { leaving == goAway?.text ? nil : leaving }
+
     func record(nowNs: UInt64) -> ConnectionRecord {
         ConnectionRecord(
             opened: openedAt, seconds: Double(nowNs - min(nowNs, openedNs)) / 1e9,

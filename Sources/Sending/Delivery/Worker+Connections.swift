@@ -75,7 +75,8 @@ extension Worker {
         }
         connectFailed(
             connection.id, isHopeless ? .hopeless : .noAnswer,
-            Self.text(of: failure, goAway: connection.goAwayText), at: connection.endpoint)
+            connection.ownReason ?? Self.text(of: failure, goAway: connection.goAwayText),
+            at: connection.endpoint)
     }
 
     /// Says what to do where the failure itself has no remedy: its cause is on the server's side.

@@ -82,7 +82,8 @@ extension Worker {
         let text = "\(endpoint): \(cause)"
         switch verdict {
         case .again(let waitNs):
-            state.waitingFor = "a connection (\(text))"
+            let hasReady = pool.contains { $0.stage == .open || $0.stage == .warming }
+            if !hasReady { state.waitingFor = "a connection (\(text))" }
             turnAgain(afterNs: waitNs)
         case .giveUp(let sinceNs):
             var told = text
