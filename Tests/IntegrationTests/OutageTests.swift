@@ -47,6 +47,37 @@ import Testing
         #expect(again.process.wait().status == 0)
     }
 
+    /// A suspended sender has not read what came meanwhile: that is no timeout, and nothing is sent
+    /// twice for it.
+    @Test func aPauseOfTheSenderIsNoFaultOfTheServer() throws {
+        let rows = 3_000
+        let file = try Tools.makeRecipients(rows, format: "csv", in: peal.folder)
+        let campaign = try peal.campaign(
+            recipients: Data(contentsOf: URL(fileURLWithPath: file)),
+            changes: [
+                "timeouts": "{ request: '3s' }",
+                "payload": "{ aps: { alert: 'Hello {{first_name|friend}}' } }",
+            ])
+        let mock = try MockProgram(peal, "--fault", "latency=300ms")
+        let sender = try peal.start(
+            "send", campaign, "--pacing", "unlimited", "--rate", "1000", "--server", mock.url,
+            "--ca-file", mock.caFile)
+        while try mock.stats().accepted < 500 {}
+        sender.signal(SIGSTOP)
+        // Longer than a request may take.
+        let end = ContinuousClock.now + .seconds(4)
+        while ContinuousClock.now < end { _ = try mock.stats() }
+        let whilePaused = try mock.stats().accepted
+        sender.signal(SIGCONT)
+        let result = sender.wait()
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(whilePaused < rows)
+        let summary = try peal.summary()
+        #expect(summary.counted == ["accepted": rows])
+        #expect(summary.attempts == rows)
+        #expect(try mock.stats().accepted == rows)
+    }
+
     private func lines(_ path: String) throws -> [[String: Any]] {
         // The last line may be half written while it is read.
         let text = try String(contentsOfFile: path, encoding: .utf8)

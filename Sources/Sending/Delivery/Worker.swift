@@ -19,6 +19,8 @@ final class Worker {
     static let recordsPerTurnMax = 4096
     /// How often deadlines, the provider token and the rate share are looked after.
     static let tickMs: UInt64 = 100
+    /// A tick that is late by so much follows a pause of the whole process or machine.
+    static let pauseNsMin: UInt64 = 1_000_000_000
 
     let state: RunState
     let index: Int
@@ -78,6 +80,8 @@ final class Worker {
     /// When the last answer was noted for all workers.
     private var answerNotedNs: UInt64 = 0
     private var clockIsFresh = false
+    private var tickedNs: UInt64
+    private var tickWasLate = false
     private var stopDeadlineNs: UInt64?
     private var isFinishing = false
 
@@ -108,6 +112,7 @@ final class Worker {
             loop = try EventLoop()
             nowNs = loop.nowNs
             paceObservedNs = nowNs
+            tickedNs = nowNs
             loop.beforePoll { [unowned self] in turn() }
             flusher = Flusher(loop: loop)
             tick = try loop.makeTimer { [unowned self] in onTick() }
@@ -188,14 +193,25 @@ final class Worker {
 
     private func onTick() {
         refreshClock()
-        expireRequests()
-        checkConnectionDeadlines()
+        if !hasJustPaused() {
+            expireRequests()
+            checkConnectionDeadlines()
+        }
         renewProviderToken()
         adaptPace()
         poolIsToBeLookedAt = true
         if state.plan.rate > 0 {
             limiter.setRate(perSecond: state.rateShare(open: counters.value(.connectionsOpen)))
         }
+    }
+
+    /// Whether this tick comes late, and the one before did not: what has arrived in a pause is
+    /// read before anything is given up for not having arrived.
+    private func hasJustPaused() -> Bool {
+        let isLate = nowNs - min(nowNs, tickedNs) >= Self.pauseNsMin
+        tickedNs = nowNs
+        defer { tickWasLate = isLate }
+        return isLate && !tickWasLate
     }
 
     // MARK: The end
