@@ -39,8 +39,10 @@ struct PoolGrowthTests {
         #expect(growthTimes({ _ in limit }, seconds: 60) == [])
     }
 
-    @Test func theLimitMustHoldForASecond() {
-        #expect(growthTimes({ Int($0 * 10) % 9 == 8 ? .other : .streams }, seconds: 60) == [])
+    /// Bursts of less than a second are none of its business; now and then a moment of room is.
+    @Test func theLimitMustHoldForASecondOrSo() {
+        #expect(growthTimes({ Int($0 * 10) % 12 >= 9 ? .other : .streams }, seconds: 60) == [])
+        #expect(growthTimes({ Int($0 * 10) % 8 == 7 ? .other : .streams }, seconds: 10).count >= 4)
     }
 
     @Test func itEndsAtItsMaximum() {
