@@ -20,6 +20,7 @@ package struct ProgressLine {
         let seconds: Double
         let accepted: UInt64
         let fractionRead: Double
+        let heldBack: HeldBack
     }
 
     private let style: Style
@@ -50,7 +51,7 @@ package struct ProgressLine {
         samples.append(
             Sample(
                 seconds: snapshot.seconds, accepted: snapshot.accepted,
-                fractionRead: snapshot.fractionRead ?? 0))
+                fractionRead: snapshot.fractionRead ?? 0, heldBack: snapshot.heldBack))
         // One sample older than the window stays: it is where the window begins.
         let begin = snapshot.seconds - Self.speedSeconds
         while samples.count > 2, samples[1].seconds <= begin || samples.count > Self.samplesMax {
@@ -66,6 +67,7 @@ package struct ProgressLine {
         }
         parts.append("\(NumberText.rate(acceptedPerSecond)) accepted/s")
         parts.append("\(NumberText.count(snapshot.failed)) failed")
+        if let serverLimit { parts.append("held back by \(serverLimit)") }
         if let waitingFor = snapshot.waitingFor {
             parts.append("waiting for \(waitingFor)")
         } else if let left = secondsLeft(snapshot) {
@@ -74,6 +76,19 @@ package struct ProgressLine {
             parts.append(NumberText.duration(seconds: snapshot.seconds))
         }
         return parts.joined(separator: " · ")
+    }
+
+    /// Which of the server's limits has held rows back most of the time lately; nil: none.
+    private var serverLimit: String? {
+        guard let first = samples.first?.heldBack, let last = samples.last?.heldBack else {
+            return nil
+        }
+        let windows = last.window - min(first.window, last.window)
+        let streams = last.streams - min(first.streams, last.streams)
+        let others = last.rate + last.input - min(first.rate + first.input, last.rate + last.input)
+        // A single look, a tenth of a second, says nothing.
+        guard windows + streams > max(others, 4) else { return nil }
+        return windows > streams ? "the server's windows" : "the server's stream limit"
     }
 
     private var acceptedPerSecond: Double {

@@ -78,6 +78,7 @@ package final class CampaignRun: Sendable {
         }
         snapshot.seconds = seconds
         snapshot.waitingFor = state.waitingFor
+        snapshot.heldBack = state.heldBack
         return snapshot
     }
 

@@ -21,6 +21,23 @@ package struct ProgressSnapshot: Sendable {
     /// What the run is waiting for, as the end of "waiting for …" ("a connection to
     /// 127.0.0.1:2197"); nil while rows flow.
     package var waitingFor: String?
+    /// What has held rows back so far.
+    package var heldBack = HeldBack()
+
+    package init() {}
+}
+
+/// How long rows were held back by what, in tenths of a second, summed over the workers. The
+/// difference of two snapshots tells what the limit is now.
+package struct HeldBack: Sendable, Equatable {
+    /// The windows of all connections: bytes that the server takes in one round trip.
+    package var window: UInt64 = 0
+    /// The server's stream limit on all connections.
+    package var streams: UInt64 = 0
+    /// The rate asked for, or the pace found.
+    package var rate: UInt64 = 0
+    /// Nothing was there to send.
+    package var input: UInt64 = 0
 
     package init() {}
 }

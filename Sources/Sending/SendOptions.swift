@@ -51,6 +51,8 @@ struct SendPlan: Sendable {
 
     var threads: Int
     var connections: Int
+    /// Connections that it may grow to; as many as `connections` where a number was asked for.
+    var poolMax: Int
     var streams: Int
     var rate: Double
     var connectionRate: Double
@@ -59,7 +61,12 @@ struct SendPlan: Sendable {
     var retrySecondNs: UInt64 = 1_000_000_000
 
     /// How many of the connections worker `index` keeps.
-    func connections(ofWorker index: Int) -> Int {
-        connections / threads + (index < connections % threads ? 1 : 0)
+    func connections(ofWorker index: Int) -> Int { share(of: connections, index) }
+
+    /// How many it may have when its pool has grown.
+    func connectionsMax(ofWorker index: Int) -> Int { share(of: poolMax, index) }
+
+    private func share(of count: Int, _ index: Int) -> Int {
+        count / threads + (index < count % threads ? 1 : 0)
     }
 }

@@ -117,6 +117,10 @@ package final class Connection {
         }
     }
 
+    /// Why it ends, as far as is known: the first cause. The session's last events come after it is
+    /// set and before the delegate hears of the end.
+    package var endCause: ConnectionFailure? { cause }
+
     /// Version and cipher, e.g. "TLSv1.3 TLS_AES_128_GCM_SHA256"; empty before the connection is
     /// open and after it is closed.
     package var tlsSummary: String { state == .open ? stream?.summary ?? "" : "" }

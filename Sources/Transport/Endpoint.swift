@@ -15,10 +15,14 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     /// Without brackets, as typed otherwise.
     package let host: String
     package let port: UInt16
+    /// Another port by which the same server can be reached, for a client that `port` does not let
+    /// in; nil: none is known. No part of the text forms.
+    package let alternatePort: UInt16?
 
-    package init(host: String, port: UInt16) {
+    package init(host: String, port: UInt16, alternatePort: UInt16? = nil) {
         self.host = host
         self.port = port
+        self.alternatePort = alternatePort
     }
 
     /// Reads `https://host[:port]` with an optional `/` at the end; an IPv6 address stands in

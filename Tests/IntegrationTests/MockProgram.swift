@@ -10,10 +10,10 @@ struct MockProgram {
 
     init(_ peal: PealProgram, _ options: String...) throws { try self.init(peal, options) }
 
-    init(_ peal: PealProgram, _ options: [String]) throws {
+    init(_ peal: PealProgram, _ options: [String], listen: String = "127.0.0.1:0") throws {
         let state = peal.folder.path + "/mock"
         process = try BackgroundProcess(
-            [PealProgram.binary, "mock", "--listen", "127.0.0.1:0", "--state", state] + options,
+            [PealProgram.binary, "mock", "--listen", listen, "--state", state] + options,
             in: peal.folder.path, environment: peal.environment)
         let line = try process.waitForErrorLine(containing: "listening on")
         let match = try #require(

@@ -27,6 +27,30 @@ struct ProgressLineTests {
         #expect(line.erasure == "\r\u{1B}[K")
     }
 
+    /// B89: a low speed has its reason beside it.
+    @Test func theServersLimitIsNamedWhileItHoldsRowsBack() {
+        func text(_ change: (inout HeldBack, UInt64) -> Void) -> String {
+            var line = ProgressLine(style: .terminal)
+            var text = ""
+            for second in 0...8 {
+                var now = snapshot(Double(second), rows: 1_000, accepted: 0)
+                now.heldBack.input = 1_000  // of long ago
+                change(&now.heldBack, UInt64(second) * 10)
+                text = line.update(now, columns: 200) ?? ""
+            }
+            return text
+        }
+        #expect(text { $0.window = $1 }.contains(" · held back by the server's windows · "))
+        #expect(text { $0.streams = $1 }.contains(" · held back by the server's stream limit · "))
+        #expect(!text { $0.rate = $1 }.contains("held back"))
+        #expect(
+            !text {
+                $0.rate += $1
+                $0.window = $1 / 2
+            }.contains("held back"))
+        #expect(!text { _, _ in }.contains("held back"))
+    }
+
     @Test func speedIsThatOfTheLastSeconds() {
         var line = ProgressLine(style: .terminal)
         var text = ""

@@ -18,7 +18,7 @@ import Testing
         rig.options.threads = 2
         rig.options.connections = 4
         rig.options.streams = 100
-        rig.manifest["timeouts"] = "{request: '500ms', drain: '1s'}"
+        rig.manifest["timeouts"] = "{request: '2s', drain: '2s'}"
         let sent = try rig.send()
         let log = server.log
         #expect(sent.summary.completed, "\(sent.summary.stoppedBecause ?? "")")

@@ -58,6 +58,30 @@ import Testing
         #expect(sent.summary.connections.opened == 1)
     }
 
+    /// B35: no stream at all for a while; rows wait, and their connection is not replaced.
+    @Test func aLimitOfZeroIsWaitedFor() throws {
+        var none = ServerSettings()
+        none.concurrentStreamsMax = 0
+        let server = try ScriptedServer { [none] request in
+            switch request.row {
+            case 1: .accept
+            case 2: .hold
+            case 3: .announce(none)
+            default: .accept
+            }
+        }
+        var rig = SendingRig(server, rows: 40)
+        rig.options.streams = 2
+        let running = try rig.start()
+        server.waitForRequests(3)
+        server.announceToAll(ServerSettings())
+        server.releaseHeld()
+        let sent = try running.finish()
+        #expect(sent.count(.accepted) == 40)
+        #expect(sent.summary.attempts == 40)
+        #expect(server.log.connectionCount == 1)
+    }
+
     /// nginx announces a window of 0 and grants each request its own.
     @Test func bodiesWaitForTheirStreamsWindow() throws {
         var settings = ServerSettings()

@@ -142,8 +142,11 @@ struct ConnectFailureTests {
         connector.tryAddresses([refused, taken])
         if outcome == nil { try rig.run() }
         let (descriptor, peer) = try #require(try outcome?.get())
-        close(descriptor)
+        defer { close(descriptor) }
         #expect(peer == taken)
+        // B19, B25: the kernel's own patience with a dead path is a quarter of an hour.
+        #expect(option(descriptor, TCP_USER_TIMEOUT) == 20_000)
+        #expect(option(descriptor, TCP_NODELAY) == 1)
     }
 
     /// Lesson B65: connections spread over the addresses of a service.
@@ -169,6 +172,13 @@ struct ConnectFailureTests {
         try rig.run()
         withExtendedLifetime((connectors, listeners)) {}
         #expect(Set(ports) == Set(listeners.map(\.port)))
+    }
+
+    private func option(_ descriptor: Int32, _ name: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        let code = getsockopt(descriptor, Int32(IPPROTO_TCP), name, &value, &length)
+        return code == 0 ? value : nil
     }
 
     /// Takes one connection on a thread, sends `text` (nil: nothing) and closes.

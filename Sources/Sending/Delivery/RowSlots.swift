@@ -18,6 +18,8 @@ struct RowSlot {
     /// Where the request is in flight.
     var connection: Int32 = -1
     var stream: Int32 = -1
+    /// The connection that gave no answer last time; -1: none.
+    var avoided: Int32 = -1
     /// The provider token that the request carried.
     var tokenVersion: Int32 = 0
     /// Requests that were answered, timed out or were lost.

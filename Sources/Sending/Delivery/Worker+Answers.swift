@@ -11,10 +11,11 @@ extension Worker {
     ) {
         refreshClock()
         inFlight.remove(index, in: slots)
+        let stream = slots[index].pointee.stream
         slots[index].pointee.stream = -1
         switch answer.kind {
         case .response:
-            connection.timeoutsInARow = 0
+            connection.noteResponse(stream: stream, status: answer.status, nowNs: nowNs)
             let latencyNs = nowNs - min(nowNs, slots[index].pointee.submittedNs)
             latencies.record(microseconds: latencyNs / 1000)
             noteResponse(latencyNs: latencyNs, status: answer.status)
@@ -34,7 +35,8 @@ extension Worker {
             let cause = LostRequest(answer.errorCode, connection: connection)
             countAttempt(index)
             if cause == .timeout { seen.troubles += 1 }
-            requestLost(index, cause)
+            slots[index].pointee.avoided = connection.id
+            requestLost(index, cause, detail: cause.detail(answer.errorCode, on: connection))
         }
     }
 
@@ -83,7 +85,7 @@ extension Worker {
             countAnswer(index, on: connection, endsWarmUp: false)
             failure.code = code
             if code.handling == .transientReconnect {
-                connection.drain(deadlineNs: drainDeadlineNs())
+                connection.drain(because: "it answered \(code.status) \(code.reason)")
             }
             tryAgain(index, failure, retryAfterSeconds: answer.retryAfterSeconds)
         case .configuration(let code):
@@ -108,7 +110,7 @@ extension Worker {
             fail(error)
         }
         requestUnprocessed(index, .expiredProviderToken, on: connection)
-        connection.drain(deadlineNs: drainDeadlineNs())
+        connection.drain(because: "it takes no newer provider token")
     }
 
     /// Records a final outcome with its failure line.
@@ -145,6 +147,15 @@ enum LostRequest {
             self = .timeout
         } else {
             self = connection.hasEnded ? .connection : .reset
+        }
+    }
+
+    /// What is known of the cause; nil: no more than the code says.
+    func detail(_ errorCode: HTTP2ErrorCode, on connection: PooledConnection) -> String? {
+        switch self {
+        case .timeout: nil
+        case .connection: connection.end
+        case .reset: "the server reset the stream: \(errorCode)"
         }
     }
 

@@ -5,122 +5,10 @@ internal import Synchronization
 internal import TLS
 internal import Transport
 
-/// What a worker remembers of connections that led to no answer.
-struct ConnectFailures {
-    private(set) var inARow = 0
-    private(set) var sinceNs: UInt64 = 0
-    var nextAttemptNs: UInt64 = 0
-    private var latestID: Int32 = 0
-
-    mutating func count(_ id: Int32, nowNs: UInt64) {
-        if inARow == 0 { sinceNs = nowNs }
-        inARow += 1
-        latestID = max(latestID, id)
-    }
-
-    /// An older connection that goes on answering does not make the next attempt more promising:
-    /// only a newer one ends the row. Otherwise attempts beside a busy connection would know no
-    /// backoff.
-    mutating func connectionAnswered(_ id: Int32) {
-        if id > latestID { inARow = 0 }
-    }
-}
-
-extension ConnectionFailure {
-    /// Whether trying again cannot help: somebody has to change something first.
-    var isPermanent: Bool {
-        switch self {
-        case .tls(let error): error.isVerification
-        case .noHTTP2: true
-        default: false
-        }
-    }
-}
-
-/// The worker's pool: opened, kept at its number, replaced, closed.
+/// What happens to the worker's connections, and what is looked after on every tick.
 extension Worker {
-    /// A server that never let us in is given up after this many attempts,
-    static let firstConnectAttemptsMax = 3
-    /// and one that once answered after this long without an answer to any.
-    static let outageNsMax: UInt64 = 60_000_000_000
     /// Requests in a row without an answer that make a connection count as dead.
     static let timeoutsInARowMax = 3
-
-    /// Opens what is missing: one connection first, the others when that one has been answered
-    /// SETTINGS.
-    func keepPool() {
-        guard nowNs >= connectFailures.nextAttemptNs else { return }
-        var live = 0
-        var hasReady = false
-        for connection in pool {
-            switch connection.stage {
-            case .connecting: live += 1
-            case .warming, .open:
-                live += 1
-                hasReady = true
-            case .draining, .closed: break
-            }
-        }
-        let wanted = hasReady ? connectionsWanted : min(1, connectionsWanted)
-        while live < wanted, !state.isStopping {
-            openConnection()
-            live += 1
-        }
-    }
-
-    /// The worker's share of the pool; less when only a few rows are left.
-    private var connectionsWanted: Int {
-        let fromChunk = chunk.map { $0.recordCount - nextRecord } ?? 0
-        let rowsLeft = fromChunk + slots.usedCount - heldRowCount
-        if rowsLeft == 0 && !hasQueuedInput() { return 0 }
-        let share = state.plan.connections(ofWorker: index)
-        return state.chunks.isReadToEnd ? min(share, max(1, rowsLeft / 100)) : share
-    }
-
-    /// Takes a chunk when there is one, so that a worker without rows opens no connection.
-    private func hasQueuedInput() -> Bool {
-        guard chunk == nil else { return true }
-        takeChunk()
-        return chunk != nil
-    }
-
-    private func openConnection() {
-        nextConnectionID &+= 1
-        let deadlineNs = nowNs + UInt64(state.campaign.timeouts.connectMs) * 1_000_000
-        do {
-            let pooled = try PooledConnection(
-                id: nextConnectionID, worker: self, template: headers.template,
-                needsWarmUp: state.tokens != nil, plan: state.plan, connectDeadlineNs: deadlineNs)
-            pooled.connect(
-                through: try Connection.connect(
-                    to: state.endpoint, tls: state.tls, session: pooled.session, flusher: flusher,
-                    loop: loop, delegate: pooled))
-            pool.append(pooled)
-        } catch let failure as ConnectionFailure {
-            connectFailed(nextConnectionID, failure.description)
-        } catch {
-            fail(SendError(.internal, "cannot make a connection: \(error)"))
-        }
-    }
-
-    private func connectFailed(_ id: Int32, _ cause: String, isPermanent: Bool = false) {
-        connectFailures.count(id, nowNs: nowNs)
-        let text = "\(state.endpoint): \(cause)"
-        state.waitingFor = "a connection (\(text))"
-        // Another worker's answers count, too: then the server is there.
-        let answerNs = state.lastAnswerNs.load(ordering: .relaxed)
-        let neverAnswered = answerNs == 0
-        let isTooOften = neverAnswered && connectFailures.inARow >= Self.firstConnectAttemptsMax
-        let sinceNs = max(connectFailures.sinceNs, answerNs)
-        let isTooLong = nowNs - min(nowNs, sinceNs) > Self.outageNsMax
-        if neverAnswered && isPermanent || isTooOften || isTooLong {
-            fail(SendError(.stopped, text))
-        } else {
-            let waitNs = jitter(baseMs: 100, doublings: connectFailures.inARow)
-            connectFailures.nextAttemptNs = nowNs + waitNs
-            turnAgain(afterNs: waitNs)
-        }
-    }
 
     // MARK: Events
 
@@ -140,6 +28,14 @@ extension Worker {
         countOpenConnections()
     }
 
+    /// More requests on it would be in vain: its replacement comes after a while.
+    func connectionGivenUp(
+        _ connection: PooledConnection, _ kind: ConnectFailures.Kind, _ reason: String
+    ) {
+        countOpenConnections()
+        connectFailed(connection.id, kind, reason, at: connection.endpoint)
+    }
+
     func connectionFlushed() {
         // The output was the limit: there is room again, so the loop must not sleep on it.
         if hasRowsToSend { turnAgain(afterNs: 0) }
@@ -153,19 +49,40 @@ extension Worker {
         pool.removeAll { $0 === connection }
         countBytesSent(of: connection)
         countOpenConnections()
+        do throws(SendError) {
+            try state.connections.append(connection.record(nowNs: nowNs).line)
+        } catch {
+            fail(error)
+        }
         guard !state.isStopping, !hasNothingToDo else { return }
         if stage != .draining { counters.add(stage == .connecting ? 0 : 1, to: .connectionsLost) }
-        if let refusal = connection.refusal {
-            connectFailed(connection.id, "the server refuses every request with \(refusal)")
-        } else if !connection.hasAnswered {
-            connectFailed(
-                connection.id, Self.text(of: failure), isPermanent: failure?.isPermanent ?? false)
+        if !connection.isGivenUp, !connection.hasAnswered {
+            ledToNothing(connection, after: stage, failure)
         }
     }
 
+    private func ledToNothing(
+        _ connection: PooledConnection, after stage: PooledConnection.Stage,
+        _ failure: ConnectionFailure?
+    ) {
+        var isHopeless = failure?.isPermanent ?? false
+        // Before anything was ever answered, a firewall may be in the way of this port.
+        if stage == .connecting, failure?.isAboutPort == true,
+            state.lastAnswerNs.load(ordering: .relaxed) == 0,
+            state.openings.switchPort(from: connection.endpoint)
+        {
+            isHopeless = false
+        }
+        connectFailed(
+            connection.id, isHopeless ? .hopeless : .noAnswer,
+            connection.ownReason ?? Self.text(of: failure, goAway: connection.goAwayText),
+            at: connection.endpoint)
+    }
+
     /// Says what to do where the failure itself has no remedy: its cause is on the server's side.
-    private static func text(of failure: ConnectionFailure?) -> String {
-        let remedy = "; check that this is an APNs server, and what its log says"
+    private static func text(of failure: ConnectionFailure?, goAway: String?) -> String {
+        let said = goAway.map { " (\($0))" } ?? ""
+        let remedy = said + "; check that this is an APNs server, and what its log says"
         guard let failure else {
             return "the server closed the connection before it answered a request" + remedy
         }
@@ -192,17 +109,29 @@ extension Worker {
 
     // MARK: On every tick
 
-    /// Gives up requests whose deadline has passed; they are in the queue in the order of their
-    /// start.
+    /// Gives up requests whose deadline has passed. The queue is in the order of their start,
+    /// whatever connection they are on: each is appended when it starts, at a time that never
+    /// steps back.
     func expireRequests() {
         let requestNs = UInt64(state.campaign.timeouts.requestMs) * 1_000_000
         while inFlight.first >= 0 {
-            let slot = slots[inFlight.first].pointee
+            let index = inFlight.first
+            let slot = slots[index].pointee
             guard nowNs - min(nowNs, slot.submittedNs) >= requestNs else { return }
-            guard let connection = pool.first(where: { $0.id == slot.connection }) else { return }
+            guard let connection = pool.first(where: { $0.id == slot.connection }) else {
+                return fail(
+                    SendError(.internal, "row \(slot.row) is in flight on no connection"))
+            }
             connection.cancel(StreamID(rawValue: slot.stream))
-            if !connection.hasAnswered || connection.timeoutsInARow >= Self.timeoutsInARowMax {
+            // A session that does not end what is cancelled ends it with the connection.
+            let isOver = slots[index].pointee.stream != slot.stream
+            if !isOver || !connection.hasAnswered
+                || connection.timeoutsInARow >= Self.timeoutsInARowMax
+            {
                 connection.close(.timedOut(.open))
+            }
+            guard slots[index].pointee.stream != slot.stream else {
+                return fail(SendError(.internal, "the request of row \(slot.row) does not end"))
             }
         }
     }
@@ -210,15 +139,49 @@ extension Worker {
     func checkConnectionDeadlines() {
         for connection in pool {
             switch connection.stage {
-            case .connecting where nowNs >= connection.connectDeadlineNs:
-                connection.close(.timedOut(connection.connection?.phase ?? .connecting))
-            case .draining where nowNs >= connection.drainDeadlineNs:
-                connection.close(nil)
-            case .draining where connection.session.openRequestCount == 0:
-                connection.close(nil)
-            case .warming, .open: checkIsUsable(connection)
-            default: break
+            case .connecting:
+                if nowNs >= connection.connectDeadlineNs {
+                    connection.close(.timedOut(connection.connection?.phase ?? .connecting))
+                }
+            case .draining: checkDraining(connection)
+            case .warming, .open:
+                checkIsUsable(connection)
+                checkIsAlive(connection)
+                // Nobody asked for it: the stream numbers have run out.
+                if connection.session.isDraining {
+                    connection.drain(because: "its stream numbers ran out")
+                }
+            case .closed: break
             }
+        }
+    }
+
+    private func checkDraining(_ connection: PooledConnection) {
+        if connection.session.openRequestCount == 0 {
+            connection.close(nil)
+        } else if nowNs >= connection.drainDeadlineNs {
+            connection.close(.local("not all requests were answered before the drain deadline"))
+        } else {
+            checkIsAlive(connection)
+        }
+    }
+
+    /// A half-open connection, or a server that hangs, is noticed before each of its requests has
+    /// run into its own deadline.
+    private func checkIsAlive(_ connection: PooledConnection) {
+        let step = connection.liveness.look(
+            bytesReceived: connection.connection?.bytesReceived ?? 0,
+            requestsInFlight: connection.session.openRequestCount, nowNs: nowNs)
+        switch step {
+        case .nothing: break
+        case .ping:
+            connection.session.ping()
+            connection.connection?.setNeedsFlush()
+        case .dead:
+            let seconds = Double(connection.liveness.pongNs / 1_000_000) / 1000
+            connection.close(
+                .local(
+                    "nothing came from the server, not even the answer to a PING in \(seconds) s"))
         }
     }
 
@@ -247,6 +210,17 @@ extension Worker {
             for connection in pool { connection.session.replaceAuthorization(value) }
         } catch {
             fail(error)
+        }
+    }
+}
+
+extension ConnectionFailure {
+    /// Whether another port of the same server may do better: neither the name nor this machine is
+    /// to blame.
+    fileprivate var isAboutPort: Bool {
+        switch self {
+        case .resolve, .local, .protocolError: false
+        case .connect, .tls, .noHTTP2, .timedOut, .peerClosed, .io: true
         }
     }
 }

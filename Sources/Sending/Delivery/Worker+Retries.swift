@@ -49,16 +49,17 @@ extension Worker {
     ///
     /// Rows that were lost together with their connection are free: how fast connections are opened
     /// again bounds them, and an outage costs no more than its own time.
-    func requestLost(_ index: SlotIndex, _ cause: LostRequest) {
+    func requestLost(_ index: SlotIndex, _ cause: LostRequest, detail: String?) {
         slots[index].pointee.isInDoubt = true
         if state.isStopping { return slots.release(index) }  // stays in doubt in the ledger
+        var failure = FailureLine(row: 0, line: 0, code: cause.unknownCode)
+        failure.detail = detail
         if state.campaign.retry.onUnknown == .skip {
             // No failure that a stop rule counts: nobody knows whether it is one.
-            finish(index, FailureLine(row: 0, line: 0, code: cause.unknownCode))
+            finish(index, failure)
         } else {
-            tryAgain(
-                index, FailureLine(row: 0, line: 0, code: cause.exhaustedCode),
-                isFree: cause == .connection)
+            failure.code = cause.exhaustedCode
+            tryAgain(index, failure, isFree: cause == .connection)
         }
     }
 
@@ -77,7 +78,7 @@ extension Worker {
         if connection.isLeaving { return ready.append(index, in: slots) }
         connection.wasRefused(
             code.status == 0 ? "REFUSED_STREAM" : "\(code.status) \(code.reason): \(code.advice)",
-            submittedNs: slot.pointee.submittedNs, nowNs: nowNs, drainDeadlineNs: drainDeadlineNs())
+            submittedNs: slot.pointee.submittedNs, nowNs: nowNs)
         slot.pointee.refusals += 1
         let refusals = Int(slot.pointee.refusals)
         if refusals > Self.refusalsMax {

@@ -22,11 +22,15 @@ extension Worker {
         connection(forBodyBytes: 0)
     }
 
-    private func connection(forBodyBytes bodyBytes: Int) -> PooledConnection? {
+    private func connection(
+        forBodyBytes bodyBytes: Int, otherThan avoided: Int32 = -1
+    ) -> PooledConnection? {
         for _ in 0..<pool.count {
             if nextConnection >= pool.count { nextConnection = 0 }
             let candidate = pool[nextConnection]
-            if candidate.hasRoom(bodyBytes: bodyBytes, nowNs: nowNs) { return candidate }
+            if candidate.id != avoided, candidate.hasRoom(bodyBytes: bodyBytes, nowNs: nowNs) {
+                return candidate
+            }
             nextConnection += 1
         }
         return nil
@@ -204,9 +208,8 @@ extension Worker {
     /// - Returns: false when it fits nowhere now; it stays staged.
     private func submitStaged(preferring preferred: PooledConnection) -> Bool {
         let body = stagedIn.payload
-        let fitsPreferred = preferred.hasRoom(bodyBytes: body.count, nowNs: nowNs)
         guard
-            let target = fitsPreferred ? preferred : connection(forBodyBytes: body.count),
+            let target = target(forBodyBytes: body.count, preferring: preferred),
             let stream = submit(staged, body: body, on: target)
         else { return false }
         let slot = slots[staged]
@@ -221,10 +224,21 @@ extension Worker {
         limiter.take(nowNs: nowNs)
         paceLimiter.take(nowNs: nowNs)
         seen.sent += 1
-        target.limiter.take(nowNs: nowNs)
-        target.connection?.setNeedsFlush()
+        target.noteSubmitted(stream, nowNs: nowNs)
         staged = -1
         return true
+    }
+
+    /// A row that a connection left without an answer goes to another one, if any has room.
+    private func target(
+        forBodyBytes bodyBytes: Int, preferring preferred: PooledConnection
+    ) -> PooledConnection? {
+        let avoided = slots[staged].pointee.avoided
+        if preferred.id != avoided, preferred.hasRoom(bodyBytes: bodyBytes, nowNs: nowNs) {
+            return preferred
+        }
+        if let other = connection(forBodyBytes: bodyBytes, otherThan: avoided) { return other }
+        return avoided < 0 ? nil : connection(forBodyBytes: bodyBytes)
     }
 
     private func submit(

@@ -19,6 +19,8 @@ final class Worker {
     static let recordsPerTurnMax = 4096
     /// How often deadlines, the provider token and the rate share are looked after.
     static let tickMs: UInt64 = 100
+    /// A tick that is late by so much follows a pause of the whole process or machine.
+    static let pauseNsMin: UInt64 = 1_000_000_000
 
     let state: RunState
     let index: Int
@@ -82,6 +84,10 @@ final class Worker {
     var headers: RequestHeaders
     var flusher: Flusher!  // made right after `self`, and never replaced
     var connectFailures = ConnectFailures()
+    /// The latest failure to connect, for when the next is at another port.
+    var failedElsewhere: (endpoint: Endpoint, cause: String)?
+    var growth: PoolGrowth
+    var poolIsToBeLookedAt = false
 
     private var tick: LoopTimer!  // as above
     private var pause: LoopTimer!
@@ -90,6 +96,8 @@ final class Worker {
     /// When the last answer was noted for all workers.
     private var answerNotedNs: UInt64 = 0
     private var clockIsFresh = false
+    private var tickedNs: UInt64
+    private var tickWasLate = false
     private var stopDeadlineNs: UInt64?
     private var isFinishing = false
 
@@ -98,8 +106,9 @@ final class Worker {
         self.index = index
         counters = state.counters[index]
         latencies = state.latencies[index]
-        let connections = state.plan.connections(ofWorker: index)
-        let inFlightMax = connections * state.plan.streams
+        let connectionsMax = state.plan.connectionsMax(ofWorker: index)
+        growth = PoolGrowth(addedMax: connectionsMax - state.plan.connections(ofWorker: index))
+        let inFlightMax = connectionsMax * state.plan.streams
         slots = RowSlots(capacity: inFlightMax + Self.waitingRowsMax + 1)  // the one that is staged
         delayed = DelayQueue(capacity: slots.capacity)
         retries = DelayQueue(capacity: slots.capacity)
@@ -125,6 +134,7 @@ final class Worker {
             loop = try EventLoop()
             nowNs = loop.nowNs
             paceObservedNs = nowNs
+            tickedNs = nowNs
             loop.beforePoll { [unowned self] in turn() }
             flusher = Flusher(loop: loop)
             tick = try loop.makeTimer { [unowned self] in onTick() }
@@ -168,7 +178,9 @@ final class Worker {
 
     /// A server answers: connecting to it can be expected to work.
     func noteAnswer(on connection: PooledConnection) {
-        connectFailures.connectionAnswered(connection.id)
+        if !connection.answersWithServerErrors {
+            connectFailures.connectionAnswered(connection.id)
+        }
         // A shared cell is written now and then, not for each answer.
         guard nowNs - min(nowNs, answerNotedNs) >= Self.tickMs * 1_000_000 else { return }
         answerNotedNs = nowNs
@@ -189,6 +201,7 @@ final class Worker {
             giveBackFinishedChunk()
             keepPool()
             fill()
+            watchPoolLimits()
             if chunk == nil, slots.usedCount == heldRowCount { settleReading() }
         }
         flushJournal()
@@ -212,15 +225,27 @@ final class Worker {
 
     private func onTick() {
         refreshClock()
-        expireRequests()
-        checkConnectionDeadlines()
+        if !hasJustPaused() {
+            expireRequests()
+            checkConnectionDeadlines()
+        }
         renewProviderToken()
         adaptPace()
         countBytesSent()
         watchStopRules()
+        poolIsToBeLookedAt = true
         if state.plan.rate > 0 {
             limiter.setRate(perSecond: state.rateShare(open: counters.value(.connectionsOpen)))
         }
+    }
+
+    /// Whether this tick comes late, and the one before did not: what has arrived in a pause is
+    /// read before anything is given up for not having arrived.
+    private func hasJustPaused() -> Bool {
+        let isLate = nowNs - min(nowNs, tickedNs) >= Self.pauseNsMin
+        tickedNs = nowNs
+        defer { tickWasLate = isLate }
+        return isLate && !tickWasLate
     }
 
     // MARK: The end
@@ -239,7 +264,7 @@ final class Worker {
             isFinishing = true
             for connection in pool {
                 connection.session.goAway()
-                connection.close(nil)
+                connection.close(nil, because: "there were no more rows for it")
             }
         }
         if pool.isEmpty { loop.stop() }
@@ -253,7 +278,7 @@ final class Worker {
             handBackWaitingRows()
         }
         if let deadline = stopDeadlineNs, state.isStoppingNow || nowNs >= deadline {
-            for connection in pool { connection.close(nil) }
+            for connection in pool { connection.close(nil, because: "the run was stopped") }
         }
     }
 

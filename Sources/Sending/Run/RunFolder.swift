@@ -76,7 +76,8 @@ package final class RunFolder: Sendable {
     func remove() {
         let names = [
             "input", "campaign.json", "run.json", "chunks", "ledger", "duplicates", "suppressed",
-            "failures.ndjson", "retries.ndjson", ".campaign.json.new", ".run.json.new",
+            "failures.ndjson", "retries.ndjson", "connections.ndjson", ".campaign.json.new",
+            ".run.json.new",
         ]
         for name in names { unlink(file(name)) }
         rmdir(path)

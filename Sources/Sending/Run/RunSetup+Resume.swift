@@ -42,6 +42,9 @@ extension RunSetup {
 
         try LineFile.dropUncounted(in: folder, ledger: ledger, rows: earlier.rows)
         try LineFile.cutTornEnd(folder.file("retries.ndjson"))
+        // Runs of earlier versions have none.
+        let connections = try AppendFile(path: folder.file("connections.ndjson"))
+        try LineFile.cutTornEnd(connections.path)
         record.server = options.endpoint.description
         // A copy of standard input stays "-": the folder may be moved.
         if let given = options.recipients { record.input = given }
@@ -60,6 +63,7 @@ extension RunSetup {
             chunks: ChunkQueue(chunks: Self.makeChunks(plan)), reading: reading,
             failures: try AppendFile(path: folder.file("failures.ndjson")),
             retries: try AppendFile(path: folder.file("retries.ndjson")),
+            connections: connections,
             format: reader.format, header: reader.header, rowLimit: record.limit ?? .max,
             suppressed: suppressed, earlier: earlier)
     }

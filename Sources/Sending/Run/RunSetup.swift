@@ -59,6 +59,7 @@ struct RunSetup {
                 chunks: ChunkQueue(chunks: Self.makeChunks(plan)), reading: reading,
                 failures: try AppendFile(path: folder.file("failures.ndjson")),
                 retries: try AppendFile(path: folder.file("retries.ndjson")),
+                connections: try AppendFile(path: folder.file("connections.ndjson")),
                 format: reader.format, header: reader.header, rowLimit: options.limit ?? .max,
                 suppressed: suppressed)
             // The last file: a folder without it holds no run that could be resumed.
@@ -150,6 +151,8 @@ extension SendPlan {
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         connections = options.connections ?? pacing.connections ?? Self.connectionsDefault
         threads = options.threads ?? min(cores, connections)
+        let isChosen = options.connections != nil || pacing.connections != nil
+        poolMax = isChosen ? connections : PoolGrowth.connectionsMax
         streams = min(options.streams ?? pacing.streams ?? Self.streamsMax, Self.streamsMax)
         rate = options.rate ?? pacing.rate ?? 0
         connectionRate = options.connectionRate ?? pacing.perConnection ?? 0

@@ -30,6 +30,8 @@ final class RunState: Sendable {
     let reading: ReadCancellation
     let failures: AppendFile
     let retries: AppendFile
+    let connections: AppendFile
+    let openings: ConnectionOpenings
     let format: RecipientFormat
     let header: CSVHeader?
     /// Rows past this one are not sent.
@@ -73,8 +75,9 @@ final class RunState: Sendable {
         campaign: Campaign, plan: SendPlan, endpoint: Endpoint, tls: TLSContext,
         tokens: ProviderTokenSource?, identity: RunIdentity, startedAt: Timestamp, ledger: Ledger,
         duplicates: DuplicateTable?, chunks: ChunkQueue, reading: ReadCancellation,
-        failures: AppendFile, retries: AppendFile, format: RecipientFormat, header: CSVHeader?,
-        rowLimit: UInt64, suppressed: SuppressionTable?, earlier: EarlierPart = EarlierPart()
+        failures: AppendFile, retries: AppendFile, connections: AppendFile,
+        format: RecipientFormat, header: CSVHeader?, rowLimit: UInt64,
+        suppressed: SuppressionTable?, earlier: EarlierPart = EarlierPart()
     ) {
         self.campaign = campaign
         self.plan = plan
@@ -89,6 +92,8 @@ final class RunState: Sendable {
         self.reading = reading
         self.failures = failures
         self.retries = retries
+        self.connections = connections
+        openings = ConnectionOpenings(endpoint: endpoint)
         self.format = format
         self.header = header
         self.rowLimit = rowLimit
@@ -154,6 +159,11 @@ final class RunState: Sendable {
         let all = counters.reduce(0) { $0 + $1.value(.connectionsOpen) }
         guard all > 0 else { return plan.rate / Double(plan.threads) }
         return plan.rate * Double(max(open, 1)) / Double(max(open, 1) + all - min(open, all))
+    }
+
+    /// What has held rows back so far.
+    var heldBack: HeldBack {
+        counters.reduce(into: HeldBack()) { $1.add(to: &$0) }
     }
 
     /// Whether any row was accepted so far.

@@ -17,6 +17,9 @@ final class WorkerCounters: @unchecked Sendable {
         case connectionsOpened, connectionsGoAway, connectionsLost
         /// Connections that take requests now.
         case connectionsOpen
+        /// Ticks of the worker at which rows were held back by the windows or the stream limits of
+        /// all connections, by a rate, or because there were none.
+        case heldBackByWindow, heldBackByStreams, heldBackByRate, heldBackByInput
     }
 
     private typealias Cell = Atomic<UInt64>
@@ -50,6 +53,14 @@ final class WorkerCounters: @unchecked Sendable {
     func countRetried(_ code: FinalCode) { add(1, at: Self.plainCount + 256 + Int(code.rawValue)) }
     func retriedCount(_ code: UInt8) -> UInt64 {
         cells[Self.plainCount + 256 + Int(code)].load(ordering: .relaxed)
+    }
+
+    /// Adds what has held this worker's rows back.
+    func add(to heldBack: inout HeldBack) {
+        heldBack.window += value(.heldBackByWindow)
+        heldBack.streams += value(.heldBackByStreams)
+        heldBack.rate += value(.heldBackByRate)
+        heldBack.input += value(.heldBackByInput)
     }
 
     private func add(_ amount: UInt64, at index: Int) {

@@ -32,12 +32,32 @@ enum ScriptedAction: Sendable {
     case acceptLater
     /// GOAWAY that leaves this request and all later ones out.
     case goAwayBefore
+    /// GOAWAY in one frame or several, then 200, or the end of the connection instead.
+    case goAway([ScriptedGoAway], thenCut: Bool = false)
+    /// Stops reading: the kernel still takes bytes, and nothing is ever answered.
+    case freeze
+    /// Ends the connection by a reset.
+    case abort
     /// Closes the connection; what is not answered never will be.
     case cut
     /// Answers 200 and closes.
     case acceptAndClose
     /// Announces settings and accepts.
     case announce(ServerSettings)
+}
+
+/// A GOAWAY frame of a scripted server.
+struct ScriptedGoAway: Sendable {
+    enum LastStream: Sendable {
+        /// 2^31 − 1: a shutdown is announced, nothing is refused.
+        case max
+        /// The stream of the request: later ones were not processed.
+        case this
+    }
+
+    var last = LastStream.this
+    var code = HTTP2ErrorCode.noError
+    var text = ""
 }
 
 /// How a scripted server treats a new connection.

@@ -47,6 +47,11 @@ final class ScriptedLoop {
     }
 
     private func look() {
+        let announced = shared.announcement.withLock { settings in
+            defer { settings = nil }
+            return settings
+        }
+        if let announced { for connection in connections { connection.announce(announced) } }
         if shared.isReleasing.load(ordering: .acquiring) {
             for connection in connections { connection.releaseHeld() }
         }
@@ -109,6 +114,11 @@ final class ScriptedConnection: ConnectionDelegate, ServerSessionDelegate {
         let held = held
         self.held = []
         for (stream, token) in held { accept(stream, token) }
+        connection?.setNeedsFlush()
+    }
+
+    func announce(_ settings: ServerSettings) {
+        session.updateSettings(settings)
         connection?.setNeedsFlush()
     }
 
@@ -175,6 +185,16 @@ final class ScriptedConnection: ConnectionDelegate, ServerSessionDelegate {
             } else {
                 session.goAway(lastStream: StreamID(rawValue: stream.rawValue - 2))
             }
+        case .goAway(let frames, let thenCut):
+            for frame in frames {
+                session.goAway(
+                    lastStream: frame.last == .max ? .max : stream, frame.code,
+                    debugData: Array(frame.text.utf8))
+            }
+            if !thenCut { accept(stream, token) }
+            if thenCut { connection?.close() }
+        case .freeze: connection?.pauseReading()
+        case .abort: connection?.abort()
         case .cut: connection?.close()
         case .acceptAndClose:
             accept(stream, token)

@@ -27,6 +27,7 @@ final class ScriptedServer: Sendable {
         let settings: ServerSettings
         let isReleasing = Atomic(false)
         let isStopping = Atomic(false)
+        let announcement = Mutex<ServerSettings?>(nil)
         /// One signal for each request.
         let arrivals = DispatchSemaphore(value: 0)
         let started = DispatchSemaphore(value: 0)
@@ -78,6 +79,12 @@ final class ScriptedServer: Sendable {
         for _ in 0..<count {
             #expect(shared.arrivals.wait(timeout: .now() + 30) == .success, "no request came")
         }
+    }
+
+    /// Announces settings to the connections that are open.
+    func announceToAll(_ settings: ServerSettings) {
+        shared.announcement.withLock { $0 = settings }
+        wakeup.send()
     }
 
     /// Answers what is held, now and from now on.

@@ -13,6 +13,7 @@ struct SentRun {
         var attempts: Int
         var invalidSince: String?
         var registeredAt: String?
+        var detail: String?
     }
 
     let summary: RunSummary
@@ -22,6 +23,9 @@ struct SentRun {
     let failures: [UInt64: Failure]
     let failureLineCount: Int
     let unregistered: [String]
+    /// The lines of the answers that were retried, and of the connections that ended.
+    let retries: [[String: Any]]
+    let connections: [[String: Any]]
     private let json: [String: Any]
 
     init(_ summary: RunSummary, folder: String) throws {
@@ -40,10 +44,18 @@ struct SentRun {
                 reason: object["reason"] as? String, status: object["status"] as? Int,
                 attempts: try #require(object["attempts"] as? Int),
                 invalidSince: object["invalidSince"] as? String,
-                registeredAt: object["registeredAt"] as? String)
+                registeredAt: object["registeredAt"] as? String,
+                detail: object["detail"] as? String)
         }
         self.failures = failures
         failureLineCount = lines.count
+        func objects(_ name: String) throws -> [[String: Any]] {
+            try bytes(name).split(separator: UInt8(ascii: "\n")).map {
+                try #require(JSONSerialization.jsonObject(with: $0) as? [String: Any])
+            }
+        }
+        retries = try objects("retries.ndjson")
+        connections = try objects("connections.ndjson")
         unregistered = String(decoding: try bytes("unregistered.csv"), as: UTF8.self)
             .split(separator: "\n").map(String.init)
         json = try #require(
