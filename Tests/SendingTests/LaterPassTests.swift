@@ -161,13 +161,13 @@ import Testing
     /// Interrupted with a pass half done: what was accepted in it stays so, the rest is sent once.
     @Test func anInterruptionInTheMiddleOfAPassLosesNothing() throws {
         let server = try ScriptedServer { request in
-            guard request.row % 2 == 0 else { return .accept }
+            guard request.row % 10 == 0 else { return .accept }
             if request.attempt <= 3 { return .refuse(503, "ServiceUnavailable") }
-            return request.row <= 20 ? .accept : .hold
+            return request.row <= 50 ? .accept : .hold
         }
         var rig = quickRig(server, rows: 100)
-        rig.options.streams = 10
-        let stopped = try drain(&rig, server) { server.waitForRequests(50 + 150 + 20) }
+        rig.options.streams = 3
+        let stopped = try drain(&rig, server) { server.waitForRequests(90 + 30 + 7) }
         #expect(stopped.summary.exitStatus == 130)
         #expect(stopped.rows(with: RetryRules.Pass.second.rawValue) > 0)
         #expect(stopped.summary.inDoubt == 0)
