@@ -26,7 +26,8 @@ import Testing
         for row in 1...UInt64(Self.rows) {
             let outcome = try #require(sent.outcome(row))
             let token = SendingRig.token(row)
-            #expect(log.attempts[token] != nil)
+            let told = sent.failures[row]
+            #expect(log.attempts[token] != nil, "row \(row): \(String(describing: told))")
             if outcome == .accepted { #expect(log.accepted[token, default: 0] >= 1) }
         }
         // Sent twice to a device only where an answer was lost.

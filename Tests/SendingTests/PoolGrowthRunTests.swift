@@ -1,4 +1,5 @@
 import APNS
+import Campaign
 import HTTP2
 import Testing
 
@@ -32,11 +33,21 @@ import Testing
         #expect((5...32).contains(server.log.connectionCount))
     }
 
-    /// What was asked for is kept.
+    /// What was asked for is kept; nobody asked for the other 28.
     @Test func aNumberThatWasAskedForIsKept() throws {
-        let server = try server { $0.concurrentStreamsMax = 2 }
-        _ = try run(server, rows: 1_600) { $0.options.connections = 4 }
-        #expect(server.log.connectionCount == 4)
+        let server = try server { _ in }
+        let rig = SendingRig(server)
+        let pacing = try rig.load().pacing
+        var options = rig.options
+        options.threads = 3
+        options.connections = 5
+        let asked = try SendPlan(options: options, pacing: pacing)
+        #expect((0..<3).map { asked.connections(ofWorker: $0) } == [2, 2, 1])
+        #expect((0..<3).map { asked.connectionsMax(ofWorker: $0) } == [2, 2, 1])
+        options.connections = nil
+        let free = try SendPlan(options: options, pacing: pacing)
+        #expect((0..<3).map { free.connections(ofWorker: $0) } == [2, 1, 1])
+        #expect((0..<3).map { free.connectionsMax(ofWorker: $0) } == [11, 11, 10])
     }
 
     /// Neither the rate that the user sets nor the streams that he allows are the server's limits.

@@ -2,9 +2,9 @@
 ///
 /// A connection carries no more than its window or its streams allow in one round trip; when those
 /// of all are used up while rows wait and no rate holds them back, another connection carries more.
-/// That has to go on for a second or so, and answers have to come. When the last connection that was
-/// added has brought nothing, the server itself is the limit, and more would only make its queue
-/// longer: growth rests for a while.
+/// That has to go on for a second or so, and answers have to come. When the last connection that
+/// was added has brought nothing, the server itself is the limit, and more would only make its
+/// queue longer: growth rests for a while.
 ///
 /// Time is passed in; there is no clock inside.
 struct PoolGrowth {
