@@ -112,6 +112,7 @@ import Testing
         let error = #expect(throws: SendError.self) { try rig.start() }
         #expect(error?.kind == .refused)
         #expect(error?.description.contains(" \(key): it has changed") == true)
+        #expect(error?.description.contains("may not, because it ") == true)
         #expect(error?.description.contains("change it back, or start a new run") == true)
         #expect(server.log.requests.count == before)
         // Nothing was spoilt by the attempt.

@@ -49,9 +49,20 @@ enum ResumeCheck {
             .refused,
             """
             \(campaign.manifestPath): \(key): it has changed since the run was started, and may \
-            not; what was sent is in \(folder.file("campaign.json")): change it back, or start a \
-            new run without --resume
+            not, because it \(effect(of: key)); what was sent is in \
+            \(folder.file("campaign.json")): change it back, or start a new run without --resume
             """)
+    }
+
+    /// Why a run would not be one run any more.
+    private static func effect(of key: String) -> String {
+        switch key {
+        case "name": "is what the run is called"
+        case "duplicates", "suppress": "decides which rows are sent"
+        case "columns": "decides which rows are sent and what they say"
+        case "apnsID", "collapseID": "tells notifications apart, also those that were sent before"
+        default: "decides what notifications say, and half of them are sent"
+        }
     }
 
     private static func root(_ campaign: Campaign) -> JSONNode? {
