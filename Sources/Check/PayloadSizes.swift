@@ -39,24 +39,32 @@ package struct PayloadSizes: Sendable {
     package var smallest: Int? { rows.firstIndex { $0 > 0 } }
     package var largest: Int? { rows.lastIndex { $0 > 0 } }
     /// The size that half of the rows do not exceed (the lower one of two in the middle).
-    package var median: Int? {
-        let half = (count + 1) / 2
+    package var median: Int? { size(ofRow: (count + 1) / 2) }
+
+    /// The size of the row with this number (1-based), were the rows sorted by size.
+    private func size(ofRow row: UInt64) -> Int? {
         var sum: UInt64 = 0
         return rows.indices.first { size in
             sum += rows[size]
-            return half > 0 && sum >= half
+            return row > 0 && sum >= row
         }
     }
 
-    /// The rows by size, in at most `bucketsMax` and two ranges of equal width that begin at round
-    /// numbers; empty ones between them are kept.
+    /// The rows by size: in ranges of equal width that begin at round numbers, some `atMost`, for
+    /// 99 of 100 rows at least; a last one holds what is far larger. Empty ones are kept.
     package func buckets(atMost bucketsMax: Int = 8) -> [Bucket] {
-        guard let smallest, let largest else { return [] }
+        guard let smallest, let largest, let common = size(ofRow: count - count / 100) else {
+            return []
+        }
         let steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-        let width = steps.first { (largest - smallest) / $0 < bucketsMax } ?? 1000
-        return stride(from: smallest / width * width, through: largest, by: width).map { from in
-            let to = min(from + width - 1, bytesMax)
-            return Bucket(from: from, to: to, rows: rows[from...to].reduce(0, +))
+        let width = steps.first { (common - smallest) / $0 < bucketsMax } ?? 1000
+        var ranges = stride(from: smallest / width * width, through: common, by: width).map {
+            $0...min($0 + width - 1, bytesMax)
+        }
+        if let last = ranges.last?.upperBound, last < largest { ranges.append(last + 1...largest) }
+        return ranges.map { range in
+            Bucket(
+                from: range.lowerBound, to: range.upperBound, rows: rows[range].reduce(0, +))
         }
     }
 }

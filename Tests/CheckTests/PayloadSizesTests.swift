@@ -1,5 +1,6 @@
-import Check
 import Testing
+
+@testable import Check
 
 @Suite struct PayloadSizesTests {
     private func sizes(_ rows: [Int: UInt64], bytesMax: Int = 4096, largestRow: UInt64 = 1)
@@ -39,6 +40,14 @@ import Testing
         #expect(both.largestRow == 30)
         add([101: 1], to: &both, largestRow: 2_000)
         #expect(both.largestRow == 2_000)
+    }
+
+    /// One row that is far larger than the others must not make them all look alike.
+    @Test func aFarLargerRowHasARangeOfItsOwn() {
+        let buckets = sizes([200: 40, 203: 30, 215: 129, 3_700: 1]).buckets()
+        #expect(buckets.first?.from == 200)
+        #expect(buckets.prefix(2).map(\.rows) == [40, 30])
+        #expect(buckets.last == PayloadSizes.Bucket(from: 216, to: 3_700, rows: 1))
     }
 
     @Test(arguments: [

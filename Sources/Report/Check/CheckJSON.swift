@@ -43,7 +43,7 @@ package struct CheckJSON {
         member("name", campaign.name)
         member("recipients", facts.source)
         member("rows", facts.rows)
-        member("sent", forecast.requests)
+        member("sendable", forecast.requests)
         member("invalid", facts.invalidCount)
         member("repeated", facts.repeatedCount)
         json.key("seconds")

@@ -5,6 +5,8 @@ package import Check
 /// What a check found, for people.
 package struct CheckText {
     private static let localesMax = 12
+    /// On less, the terminal breaks lines.
+    private static let columnsMin = 60
     private static let barColumnsMax = 32
 
     private let campaign: Campaign
@@ -21,10 +23,10 @@ package struct CheckText {
     ) -> String {
         let text = CheckText(
             campaign: campaign, facts: facts, forecast: forecast, findings: findings,
-            columns: max(40, columns))
+            columns: max(columnsMin, columns))
         let sections = [
             [headline(campaign, facts)], text.rows, text.invalidRows, text.repeatedRows,
-            text.payloads, text.locales, text.placeholders, text.sending, text.lookAt, text.sample,
+            text.payloads, text.locales, text.placeholders, text.sending, text.sample, text.lookAt,
         ]
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") + "\n" }
             .joined(separator: "\n")

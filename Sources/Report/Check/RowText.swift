@@ -40,10 +40,11 @@ package enum RowText {
     }
 
     private static func title(_ row: CheckedRow) -> String {
-        var title = "Row \(NumberText.count(row.row)), line \(NumberText.count(row.line))"
-        if let token = row.token { title += ", token \(token)" }
-        if row.problem != nil { return title + ": cannot be sent" }
-        return title + ", from \(ScreenText.harmless(row.payloadName)) of the campaign"
+        var parts = ["Row \(NumberText.count(row.row))", "line \(NumberText.count(row.line))"]
+        if let token = row.token { parts.append("token \(token)") }
+        parts.append(
+            row.problem == nil ? ScreenText.harmless(row.payloadName) : "INVALID, not sent")
+        return parts.joined(separator: " · ")
     }
 
     private static func size(_ row: CheckedRow, _ campaign: Campaign) -> String {

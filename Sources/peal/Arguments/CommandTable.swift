@@ -91,7 +91,8 @@ package enum CommandTable {
             CAMPAIGN is a folder that holds campaign.json, or a manifest file. The report on
             standard output tells which rows are invalid and why, repeated tokens, sizes,
             locales, empty placeholders, what may not be meant so, and what sending takes.
-            No connection is opened, and no run folder is made.
+            No connection is opened, and no run folder is made. The options of pace are
+            those of `send`; here they say for which pace the time is predicted.
 
             Exit status: 0 `send` would send (what is invalid is left out then), 2 `send`
             would refuse, 3 reading broke off, or fewer rows than --expect-rows.
@@ -101,19 +102,20 @@ package enum CommandTable {
               peal check campaigns/spring-sale --json | jq .findings
             """,
         notes: """
-            With --json: an object of name, recipients, rows, sent, invalid, repeated, seconds,
-            bytesRead; invalidReasons [{reason, rows, advice, examples [{row, line, column,
-            detail}]}]; duplicates {policy, rows, examples [{row, firstRow}], mostRepeated
-            {firstRow, rows}}; payloadBytes {limit, smallest, median, largest, largestRow,
-            total, histogram [{from, to, rows}]}; payloads {NAME: rows}; locales [{locale,
-            rows, payload}]; otherLocaleRows; placeholders [{column, rows, empty, defaults}];
-            forecast {requests, bytes, pacing, connections, ratePerSecondMax, secondsMin};
-            findings [{id, severity, message, remedy}]; and a row as sample. What does not
-            exist is null. Payloads are counted for the rows whose token is one.
+            With --json: an object of name, recipients, rows, sendable, invalid, repeated,
+            seconds, bytesRead; invalidReasons [{reason, rows, advice, examples [{row, line,
+            column, detail}]}]; duplicates {policy, rows, examples [{row, firstRow}],
+            mostRepeated {firstRow, rows}}; payloadBytes {limit, smallest, median, largest,
+            largestRow, total, histogram [{from, to, rows}]}; payloads {NAME: rows}; locales
+            [{locale, rows, payload}]; otherLocaleRows; placeholders [{column, rows, empty,
+            defaults}]; forecast {requests, bytes, pacing, connections, ratePerSecondMax,
+            secondsMin}; findings [{id, severity, message, remedy}]; and a row as sample.
+            What does not exist is null. Payloads are counted for the rows whose token is
+            one.
 
             A row, with --row too: row, line, token (shortened), valid; then payloadName,
-            payloadBytes, headers {NAME: value} and payload (the exact JSON, as a string), or
-            else reason, advice and place {row, line, column, detail}.
+            payloadBytes, headers {NAME: value} and payload (the exact JSON, as a string),
+            or else reason, advice and place {row, line, column, detail}.
             """,
         options: [
             recipients, expectRows,
