@@ -152,16 +152,17 @@ package struct CheckFindings {
         for use in facts.placeholders where use.emptyRows * 100 >= use.rows * Self.emptyPercentMin {
             guard use.emptyRows > 0 else { continue }
             let share = percent(use.emptyRows, of: use.rows)
+            let column = ScreenText.harmless(use.column)
             if use.defaults.contains(nil) {
                 warn(
                     "placeholderOftenMissing",
-                    "\"\(ScreenText.harmless(use.column))\" is empty in \(share) of the rows, and "
+                    "\"\(column)\" is empty in \(share) of the rows, and "
                         + "such rows are not sent.",
-                    "Fill the column, or write a default: {{\(use.column)|…}}.")
+                    "Fill the column, or write a default: {{\(column)|…}}.")
             } else {
                 note(
                     "placeholderOftenEmpty",
-                    "\"\(ScreenText.harmless(use.column))\" is empty in \(share) of the rows, which "
+                    "\"\(column)\" is empty in \(share) of the rows, which "
                         + "get the default.",
                     "Read the message with the default in its place: is it what you want?")
             }

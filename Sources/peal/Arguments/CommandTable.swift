@@ -114,8 +114,9 @@ package enum CommandTable {
             one.
 
             A row, with --row too: row, line, token (shortened), valid; then payloadName,
-            payloadBytes, headers {NAME: value} and payload (the exact JSON, as a string),
-            or else reason, advice and place {row, line, column, detail}.
+            payloadBytes, headers {NAME: value; in parentheses, what a run decides} and
+            payload (the exact JSON, as a string), or else reason, advice and place {row,
+            line, column, detail}.
             """,
         options: [
             recipients, expectRows,
