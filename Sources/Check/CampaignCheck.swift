@@ -2,7 +2,6 @@ package import Campaign
 internal import Crypto
 internal import EventLoop
 internal import Glibc
-internal import Synchronization
 
 /// What is checked, and how much of it.
 package struct CheckOptions: Sendable {
@@ -37,9 +36,9 @@ package struct CheckProgress: Sendable {
 /// chunk's rows, and bring their tokens to the common table. There is no queue: the only waiting is
 /// that for the reader and for the table, a small part of the work.
 package final class CampaignCheck: Sendable {
-    private let input: Mutex<Input>
-    private let tokens: Mutex<Tokens>
-    private let results = Mutex(Results())
+    private let input: Guarded<Input>
+    private let tokens: Guarded<Tokens>
+    private let results = Guarded(Results())
     private let campaign: Campaign
     private let options: CheckOptions
     private let hash = SipHash128(key: randomBytes(16))
@@ -70,8 +69,8 @@ package final class CampaignCheck: Sendable {
         self.options = options
         let reader = try Recipients.open(options.source)
         _ = try Recipients.rowReader(campaign, reader)
-        input = Mutex(Input(reader: reader))
-        tokens = Mutex(Tokens())
+        input = Guarded(Input(reader: reader))
+        tokens = Guarded(Tokens())
     }
 
     /// Reads everything, and returns what it found.
