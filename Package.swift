@@ -51,11 +51,13 @@ let package = Package(
         module(
             "MockAPNS",
             imports: ["APNS", "JSON", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop"]),
-        module("Report", imports: ["Sending", "Campaign", "APNS", "JSON"]),
+        module("Check", imports: ["Campaign", "APNS", "Crypto", "EventLoop"]),
+        module("Report", imports: ["Check", "Sending", "Campaign", "APNS", "JSON"]),
         .executableTarget(
             name: "peal",
             dependencies: [
-                "Report", "MockAPNS", "Sending", "Campaign", "APNS", "JSON", "Crypto", "TLS",
+                "Report", "Check", "MockAPNS", "Sending", "Campaign", "APNS", "JSON", "Crypto",
+                "TLS",
                 "Transport", "HTTP2", "EventLoop",
             ],
             swiftSettings: swift),
@@ -82,7 +84,8 @@ let package = Package(
             imports: [
                 "APNS", "JSON", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop", "CNghttp2",
             ]),
-        tests(of: "Report", imports: ["Sending", "Campaign", "APNS", "JSON"]),
+        tests(of: "Check", imports: ["Campaign", "APNS", "JSON"]),
+        tests(of: "Report", imports: ["Check", "Sending", "Campaign", "APNS", "JSON"]),
         .testTarget(
             name: "PealTests", dependencies: ["peal", "TestSupport"], swiftSettings: swift),
         .testTarget(

@@ -39,7 +39,7 @@ package struct SendOptions: Sendable {
 }
 
 /// What a run is sized by, worked out once from options, manifest and machine, in that order.
-struct SendPlan: Sendable {
+package struct SendPlan: Sendable {
     /// Enough to keep one core busy on loopback and gentle to a real host.
     static let connectionsDefault = 4
     static let connectionsMax = 512
@@ -50,14 +50,17 @@ struct SendPlan: Sendable {
     static let rampUpMsDefault: UInt64 = 2000
 
     var threads: Int
-    var connections: Int
+    /// Connections of the whole run.
+    package var connections: Int
     /// Connections that it may grow to; as many as `connections` where a number was asked for.
     var poolMax: Int
     var streams: Int
-    var rate: Double
-    var connectionRate: Double
+    /// Notifications per second for the whole run, at most; 0: no bound.
+    package var rate: Double
+    /// The same for each connection.
+    package var connectionRate: Double
     /// How long an adaptive pace takes to its full rate; nil: the pace is not adaptive.
-    var rampUpMs: UInt64?
+    package var rampUpMs: UInt64?
     var retrySecondNs: UInt64 = 1_000_000_000
 
     /// How many of the connections worker `index` keeps.

@@ -28,6 +28,7 @@ enum Peal {
     private static func run(_ arguments: ParsedArguments) throws(CommandFailure) -> ExitStatus {
         switch arguments.command.name {
         case "send": try SendCommand.run(arguments)
+        case "check": try CheckCommand.run(arguments)
         case "mock": try MockCommand.run(arguments)
         case "device": try DeviceCommand.run(arguments)
         case "auth": try AuthCommand.run(arguments)

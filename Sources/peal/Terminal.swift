@@ -21,10 +21,15 @@ enum Terminal {
     /// Whether someone can be asked: standard input and standard error are terminals.
     static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && showsStandardError }
 
-    /// The terminal's width; 80 when it does not say.
-    static var columns: Int {
+    /// The width of the terminal behind standard error; 80 when it does not say.
+    static var columns: Int { columns(of: STDERR_FILENO) }
+
+    /// The width of the terminal behind standard output; 80 when it does not say, or is none.
+    static var outputColumns: Int { columns(of: STDOUT_FILENO) }
+
+    private static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 

@@ -9,7 +9,8 @@ struct CommandLineTests {
 
     @Test(arguments: [
         [], ["sned"], ["send"], ["send", "nowhere"], ["send", "nowhere", "--limit", "0"],
-        ["check", "x"], ["auth", "nowhere.p8"], ["mock", "--listen", "nonsense"],
+        ["check", "nowhere"], ["report", "x"], ["auth", "nowhere.p8"],
+        ["mock", "--listen", "nonsense"],
     ])
     func refusalsEndWithTwoAndSayWhyOnStandardError(arguments: [String]) throws {
         let result = try peal.run(arguments)

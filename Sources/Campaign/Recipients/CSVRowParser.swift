@@ -66,6 +66,14 @@ package final class CSVRowParser {
         return fields[column]
     }
 
+    /// Where a field of the record that was parsed last starts; a quoted one, with its quote. Walks
+    /// over the record again, because only a row with a problem is asked.
+    func place(ofField column: Int, in record: UnsafeRawBufferPointer) -> TextPlace {
+        var cursor = CSVFieldCursor(record: record, delimiter: delimiter, scratch: scratch)
+        for _ in 0..<column { _ = cursor.next() }
+        return TextPlace(of: min(cursor.index, record.count), in: record)
+    }
+
     private func findBrokenText(_ record: UnsafeRawBufferPointer) -> RowProblem? {
         if let at = UTF8Check.firstFault(in: record) {
             return problem(.brokenUTF8, record, at, "the bytes here are not UTF-8")

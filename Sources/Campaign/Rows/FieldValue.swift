@@ -23,6 +23,6 @@ struct FieldValue {
     var text = UnsafeRawBufferPointer(start: nil, count: 0)
     /// The value as JSON, if it was JSON; otherwise empty.
     var json = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// 1-based column in bytes in the record; 1 where it is not known.
+    /// 1-based column in bytes in a JSON record; for CSV, `CSVRowParser.place` finds it.
     var column = 1
 }

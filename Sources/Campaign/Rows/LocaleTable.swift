@@ -30,9 +30,18 @@ struct LocaleTable {
         scratch.deallocate()
     }
 
-    /// The template for a row's locale; nil when none fits. Allocates nothing.
-    func template(for locale: UnsafeRawBufferPointer) -> TemplateMemory? {
-        if templates.isEmpty { return standard }
+    /// What ``choice(for:)`` says where no locale's payload fits: the one for everybody.
+    static let standardChoice = -1
+
+    /// The template of a choice; nil when there is no payload for everybody.
+    func template(_ choice: Int) -> TemplateMemory? {
+        choice == Self.standardChoice ? standard : templates[choice]
+    }
+
+    /// Which payload a row of this locale gets: an index into those by locale, or
+    /// `standardChoice`. Allocates nothing.
+    func choice(for locale: UnsafeRawBufferPointer) -> Int {
+        if templates.isEmpty { return Self.standardChoice }
         var count = LocaleForm.write(locale, to: scratch)
         while count > 0 {
             let form = UnsafeRawBufferPointer(rebasing: scratch[..<count])
@@ -40,12 +49,12 @@ struct LocaleTable {
             for index in 0..<formEnds.count {
                 let end = formEnds[index]
                 if end - start == count, forms[start..<end].elementsEqual(form) {
-                    return templates[index]
+                    return index
                 }
                 start = end
             }
             count = LocaleForm.shortened(form)
         }
-        return standard
+        return Self.standardChoice
     }
 }

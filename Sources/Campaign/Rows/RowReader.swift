@@ -17,6 +17,9 @@ package final class RowReader {
     package private(set) var payload: UnsafeRawBufferPointer
     /// The latest row's collapse id, empty for none; valid until the next `render`.
     package private(set) var collapseID: UnsafeRawBufferPointer
+    /// Which payload the latest row gets: an index into `PayloadSet.byLocale`, or -1 for the one
+    /// for everybody, whether there is one or not. Set by `render`.
+    package private(set) var payloadIndex = LocaleTable.standardChoice
 
     let columns: RowColumns
     let columnCount: Int
@@ -38,6 +41,8 @@ package final class RowReader {
     /// Owned.
     private let measuringMemory: UnsafeMutableRawBufferPointer
     private var tokenBytes = 0
+    /// The latest row, borrowed until `render`.
+    private var record = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// Binds the campaign's columns.
     ///
@@ -93,6 +98,7 @@ package final class RowReader {
     /// Ownership: the record's bytes must stay until `render` was called.
     package func read(_ record: UnsafeRawBufferPointer) -> RowProblem? {
         tokenBytes = 0
+        self.record = record
         guard record.count <= RecordLimits.recordBytesMax else { return RowProblem(.recordTooLong) }
         if let problem = csv == nil ? readJSON(record) : readCSV(record) { return problem }
         let value = values[RowColumns.tokenIndex]
@@ -113,7 +119,8 @@ package final class RowReader {
     /// Sizes are bytes of UTF-8 of the final JSON.
     package func render() -> RowProblem? {
         if let problem = registrationProblem() { return problem }
-        guard let template = payloads.template(for: localeText) else {
+        payloadIndex = payloads.choice(for: localeText)
+        guard let template = payloads.template(payloadIndex) else {
             let index = columns.localeIndex
             return values[index].kind == .none
                 ? problem(.missingValue, index, "there is no payload for a row without a value in")
@@ -213,12 +220,25 @@ package final class RowReader {
         }
     }
 
-    // MARK: Helpers
+    // MARK: What the row holds
 
-    private var localeText: UnsafeRawBufferPointer {
+    /// The columns that the campaign uses, each once, the token's first.
+    package var columnNames: [String] { columns.names }
+
+    /// Whether the row that was read last has a value in `columnNames[index]`.
+    package func hasValue(_ index: Int) -> Bool {
+        precondition(index >= 0 && index < columnCount)
+        return values[index].kind != .none
+    }
+
+    /// The locale of the row that was read last, as it is written; empty for none, and where the
+    /// campaign asks for no locale.
+    package var localeText: UnsafeRawBufferPointer {
         let index = columns.localeIndex
         return index < 0 ? UnsafeRawBufferPointer(start: nil, count: 0) : values[index].text
     }
+
+    // MARK: Helpers
 
     private func readCSV(_ record: UnsafeRawBufferPointer) -> RowProblem? {
         guard let csv else { return nil }
@@ -233,7 +253,10 @@ package final class RowReader {
     private func problem(
         _ code: FinalCode, _ index: Int, _ text: StaticString
     ) -> RowProblem {
-        RowProblem(
-            code, column: values[index].column, detail: .named(text, columns.names[index]))
+        let detail = RowProblem.Detail.named(text, columns.names[index])
+        guard let csv else { return RowProblem(code, column: values[index].column, detail: detail) }
+        let place = csv.place(ofField: columns.fieldIndexes[index], in: record)
+        return RowProblem(
+            code, lineDelta: place.lineDelta, column: place.column, detail: detail)
     }
 }

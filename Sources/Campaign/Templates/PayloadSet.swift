@@ -7,6 +7,11 @@ package struct PayloadSet: Sendable {
 
     /// The whole set, `standard` first.
     package var all: [Template] { (standard.map { [$0] } ?? []) + byLocale.map(\.template) }
+
+    /// Where the manifest has a payload, such as "payloads.ru"; -1 is the one for everybody.
+    package func name(of index: Int) -> String {
+        index < 0 ? "payload" : "payloads.\(byLocale[index].locale)"
+    }
 }
 
 /// The payload of one locale.
@@ -18,9 +23,9 @@ package struct LocalePayload: Sendable {
 
 /// The form in which locales are compared: ASCII letters in lower case, "-" between the parts, and
 /// nothing of what follows a "." or "@" ("pt_BR.UTF-8", "en_US@calendar=japanese").
-enum LocaleForm {
+package enum LocaleForm {
     /// The longest locale that is compared; RFC 5646 section 4.4.1 asks for 35 characters.
-    static let bytesMax = 64
+    package static let bytesMax = 64
 
     /// Writes the form of `locale` and returns its length; 0 when there is none or it is too long.
     static func write(
@@ -40,7 +45,7 @@ enum LocaleForm {
     }
 
     /// The form of `locale`; empty when it has none.
-    static func of(_ locale: String) -> [UInt8] {
+    package static func of(_ locale: String) -> [UInt8] {
         var form = [UInt8](repeating: 0, count: bytesMax)
         let count = Array(locale.utf8).withUnsafeBytes { text in
             form.withUnsafeMutableBytes { write(text, to: $0) }

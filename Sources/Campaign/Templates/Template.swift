@@ -15,6 +15,19 @@ package struct Template: Sendable {
     /// Whether no row changes anything: then `fixedBytes` is the result.
     package var isFixed: Bool { columns.isEmpty }
     package var fixedBytes: [UInt8] { isFixed ? bytes : [] }
+
+    /// The placeholders that stand in for a column, in order: the default of each as it appears in
+    /// the result, nil for one without.
+    package func defaults(ofColumn name: String) -> [String?] {
+        segments.filter { segment in
+            segment.columnIndex >= 0
+                && columns[Int(segment.columnIndex)].name.utf8.elementsEqual(name.utf8)
+        }.map { segment in
+            guard segment.hasDefault else { return nil }
+            let start = Int(segment.offset)
+            return String(decoding: bytes[start..<start + Int(segment.count)], as: UTF8.self)
+        }
+    }
 }
 
 /// A column that a template names.

@@ -1,5 +1,5 @@
 internal import APNS
-internal import Campaign
+package import Campaign
 internal import Crypto
 internal import Glibc
 internal import TLS
@@ -147,7 +147,7 @@ struct RunSetup {
 
 extension SendPlan {
     /// Works out the sizes, and refuses those that cannot be.
-    init(options: SendOptions, pacing: Pacing) throws(SendError) {
+    package init(options: SendOptions, pacing: Pacing) throws(SendError) {
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         connections = options.connections ?? pacing.connections ?? Self.connectionsDefault
         threads = options.threads ?? min(cores, connections)

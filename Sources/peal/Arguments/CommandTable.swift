@@ -3,8 +3,8 @@ internal import MockAPNS
 /// Every command and option of Peal: the one declaration of the command line.
 package enum CommandTable {
     package static let commands = [
-        send, mock, device, auth,
-        CommandSpec(later: "check"), CommandSpec(later: "report"), CommandSpec(later: "load"),
+        send, check, mock, device, auth,
+        CommandSpec(later: "report"), CommandSpec(later: "load"),
     ]
 
     /// The commands that this version supports.
@@ -18,6 +18,28 @@ package enum CommandTable {
     /// Above this, the time between two notifications is under a nanosecond.
     private static let rateMax = 1e9
 
+    // Options of `send` and `check`.
+    private static let recipients = OptionSpec.value(
+        "recipients", "FILE|-", default: "the manifest's",
+        "reads the device tokens from FILE, or from standard input")
+    private static let expectRows = OptionSpec.value(
+        "expect-rows", "N", .whole(0...UInt64.max),
+        "treats fewer than N rows at the end of the input as an error")
+    private static let rate = OptionSpec.value(
+        "rate", "N", .decimal(0...rateMax), default: "the manifest's, else unlimited",
+        "sends at most N notifications per second in all; 0 is unlimited")
+    private static let connectionRate = OptionSpec.value(
+        "connection-rate", "N", .decimal(0...rateMax),
+        default: "the manifest's, else unlimited",
+        "sends at most N notifications per second on each connection; 0 is unlimited")
+    private static let pacing = OptionSpec.value(
+        "pacing", "MODE", .choice(["adaptive", "gentle", "unlimited"]),
+        default: "the manifest's, else adaptive",
+        "adaptive looks at the answers, gentle sends 100 per second on each connection")
+    private static let connections = OptionSpec.value(
+        "connections", "N", .whole(1...connectionsMax), default: "the manifest's, else 4",
+        "opens N connections in all")
+
     private static let send = CommandSpec(
         "send", operand: "CAMPAIGN", "sends a campaign",
         details: """
@@ -30,12 +52,7 @@ package enum CommandTable {
             recipients must be the same then, everything else may change.
             """,
         options: [
-            .value(
-                "recipients", "FILE|-", default: "the manifest's",
-                "reads the device tokens from FILE, or from standard input"),
-            .value(
-                "expect-rows", "N", .whole(0...UInt64.max),
-                "treats fewer than N rows at the end of the input as an error"),
+            recipients, expectRows,
             .value(
                 "limit", "N", .whole(1...UInt64.max), default: "all rows",
                 "sends the first N rows only"),
@@ -53,21 +70,7 @@ package enum CommandTable {
                 "resume",
                 "goes on with the run in --run-dir, else the newest of this campaign that is not "
                     + "complete; sends no row twice that has an outcome"),
-            .value(
-                "rate", "N", .decimal(0...rateMax), default: "the manifest's, else unlimited",
-                "sends at most N notifications per second in all; 0 is unlimited"),
-            .value(
-                "connection-rate", "N", .decimal(0...rateMax),
-                default: "the manifest's, else unlimited",
-                "sends at most N notifications per second on each connection; 0 is unlimited"),
-            .value(
-                "pacing", "MODE", .choice(["adaptive", "gentle", "unlimited"]),
-                default: "the manifest's, else adaptive",
-                "adaptive looks at the answers, gentle sends 100 per second on each connection"),
-            .value(
-                "connections", "N", .whole(1...connectionsMax),
-                default: "the manifest's, else 4",
-                "opens N connections in all"),
+            rate, connectionRate, pacing, connections,
             .value(
                 "streams", "N", .whole(1...streamsMax),
                 default: "as many as the server allows, up to 1000",
@@ -80,6 +83,51 @@ package enum CommandTable {
             .flag("yes", "does not ask before sending to Apple"),
             .later("proxy", "URL"), .later("metrics", "HOST:PORT"),
             .later("at", "TIME"),
+        ])
+
+    private static let check = CommandSpec(
+        "check", operand: "CAMPAIGN", "reads a campaign and all its rows, and sends nothing",
+        details: """
+            CAMPAIGN is a folder that holds campaign.json, or a manifest file. The report on
+            standard output tells which rows are invalid and why, repeated tokens, sizes,
+            locales, empty placeholders, what may not be meant so, and what sending takes.
+            No connection is opened, and no run folder is made. The options of pace are
+            those of `send`; here they say for which pace the time is predicted.
+
+            Exit status: 0 `send` would send (what is invalid is left out then), 2 `send`
+            would refuse, 3 reading broke off, or fewer rows than --expect-rows.
+
+              peal check campaigns/spring-sale
+              peal check campaigns/spring-sale --row 7
+              peal check campaigns/spring-sale --json | jq .findings
+            """,
+        notes: """
+            With --json: an object of name, recipients, rows, sendable, invalid, repeated,
+            seconds, bytesRead; invalidReasons [{reason, rows, advice, examples [{row, line,
+            column, detail}]}]; duplicates {policy, rows, examples [{row, firstRow}],
+            mostRepeated {firstRow, rows}}; payloadBytes {limit, smallest, median, largest,
+            largestRow, total, histogram [{from, to, rows}]}; payloads {NAME: rows}; locales
+            [{locale, rows, payload}]; otherLocaleRows; placeholders [{column, rows, empty,
+            defaults}]; forecast {requests, bytes, pacing, connections, ratePerSecondMax,
+            secondsMin}; findings [{id, severity, message, remedy}]; and a row as sample.
+            What does not exist is null. Payloads are counted for the rows whose token is
+            one.
+
+            A row, with --row too: row, line, token (shortened), valid; then payloadName,
+            payloadBytes, headers {NAME: value; in parentheses, what a run decides} and
+            payload (the exact JSON, as a string), or else reason, advice and place {row,
+            line, column, detail}.
+            """,
+        options: [
+            recipients, expectRows,
+            .value(
+                "limit", "N", .whole(1...UInt64.max), default: "all rows",
+                "checks the first N rows only"),
+            .value(
+                "row", "N", .whole(1...UInt64.max),
+                "shows row N alone: on a phone, as JSON, with its headers, or why it is invalid"),
+            rate, connectionRate, pacing, connections,
+            .flag("json", "prints the facts as JSON on standard output, and nothing else there"),
         ])
 
     private static let mock = CommandSpec(

@@ -24,15 +24,20 @@ enum SendSettings {
         options.resumes = arguments.has("resume")
         options.caFile = mock?.caFile ?? arguments.text("ca-file")
         options.recipients = arguments.text("recipients")
-        options.pacing = arguments.text("pacing").flatMap(Pacing.Mode.init(rawValue:))
-        options.rate = arguments.decimal("rate")
-        options.connectionRate = arguments.decimal("connection-rate")
-        options.connections = arguments.count("connections")
+        readPace(arguments, into: &options)
         options.streams = arguments.count("streams")
         options.threads = arguments.count("threads")
         options.limit = arguments.whole("limit")
         options.expectRows = arguments.whole("expect-rows")
         return options
+    }
+
+    /// The options that say how fast: those that `check` has too.
+    static func readPace(_ arguments: ParsedArguments, into options: inout SendOptions) {
+        options.pacing = arguments.text("pacing").flatMap(Pacing.Mode.init(rawValue:))
+        options.rate = arguments.decimal("rate")
+        options.connectionRate = arguments.decimal("connection-rate")
+        options.connections = arguments.count("connections")
     }
 
     private static func runDirectory(

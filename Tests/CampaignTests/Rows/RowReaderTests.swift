@@ -129,4 +129,15 @@ import Testing
         let filler = String(repeating: "x", count: RecordLimits.recordBytesMax)
         #expect(fixture.json("\"f\":\"\(filler)\"").code == .recordTooLong)
     }
+
+    /// The column of a problem in a CSV row is where its field starts, quotes counted.
+    @Test(arguments: [
+        ("\(goodToken),\"a, \"\"b\"\"\",", 77), ("\(goodToken),x,", 68), (",x,y", 1),
+        ("\(goodToken),\"x\",", 70), ("\(goodToken),\"line\nfeed\",", 7),
+    ])
+    func csvProblemsNameTheColumnOfTheirField(record: String, column: Int) throws {
+        let fixture = try RowFixture(
+            ["payload": "{aps: {alert: '{{b}}'}}"], columns: ["token", "a", "b"])
+        #expect(fixture.row(record).column == column)
+    }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Sending
+@testable import Crypto
 
 @Suite struct SipHashTests {
     @Test(arguments: [0, 1, 7, 8, 9, 15, 16, 63, 64, 100])

@@ -2,12 +2,12 @@
 ///
 /// Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012), and the authors'
 /// 128-bit variant; the test compares it with OpenSSL's.
-struct SipHash128: Sendable {
-    let key0: UInt64
-    let key1: UInt64
+package struct SipHash128: Sendable {
+    private let key0: UInt64
+    private let key1: UInt64
 
     /// - Parameter key: 16 bytes, read as two little-endian words.
-    init(key: [UInt8]) {
+    package init(key: [UInt8]) {
         precondition(key.count == 16)
         key0 = key.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
         key1 = key.withUnsafeBytes {
@@ -15,7 +15,8 @@ struct SipHash128: Sendable {
         }
     }
 
-    func hash(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
+    /// The two words of the hash, the lower one first. No allocation.
+    package func hash(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
         var state = State(key0: key0, key1: key1)
         let wholeBytes = bytes.count & ~7
         var offset = 0
@@ -33,7 +34,7 @@ struct SipHash128: Sendable {
     }
 
     /// The hash of one number, as its eight little-endian bytes.
-    func hash(_ number: UInt64) -> (UInt64, UInt64) {
+    package func hash(_ number: UInt64) -> (UInt64, UInt64) {
         var state = State(key0: key0, key1: key1)
         state.absorb(number)
         state.absorb(8 << 56)
