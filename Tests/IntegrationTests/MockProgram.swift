@@ -10,10 +10,12 @@ struct MockProgram {
 
     init(_ peal: PealProgram, _ options: String...) throws { try self.init(peal, options) }
 
-    init(_ peal: PealProgram, _ options: [String]) throws {
+    /// - Parameter port: 0 picks a free one.
+    init(_ peal: PealProgram, _ options: [String], port: UInt16 = 0) throws {
         let state = peal.folder.path + "/mock"
         process = try BackgroundProcess(
-            [PealProgram.binary, "mock", "--listen", "127.0.0.1:0", "--state", state] + options,
+            [PealProgram.binary, "mock", "--listen", "127.0.0.1:\(port)", "--state", state]
+                + options,
             in: peal.folder.path, environment: peal.environment)
         let line = try process.waitForErrorLine(containing: "listening on")
         let match = try #require(
@@ -21,6 +23,8 @@ struct MockProgram {
         url = String(match.1)
         caFile = String(match.2)
     }
+
+    var port: UInt16 { UInt16(url.split(separator: ":").last ?? "") ?? 0 }
 
     /// What `curl`, which is not ours, gets from `/mock/stats`.
     func stats() throws -> Stats {
