@@ -42,15 +42,57 @@ import Testing
         #expect(try mock.stats().accepted == 40_000)
     }
 
+    @Test func aThirdOfTheRowsInRetriesDoesNotMakeItGrowEither() throws {
+        let file = try Tools.makeRecipients(120_000, format: "csv", in: peal.folder)
+        let campaign = try peal.campaign(
+            recipients: Data(contentsOf: URL(fileURLWithPath: file)),
+            changes: [
+                "retry": "{ serverErrorDelay: '20ms..200ms' }",
+                "payload": "{ aps: { alert: 'Hello {{first_name|friend}}' } }",
+            ])
+        let mock = try MockProgram(peal, "--fast", "--fault", "status=503 p=0.3")
+
+        let few = try peakAnonymousKiB(sending: 30_000, of: file, to: mock, campaign: campaign)
+        let many = try peakAnonymousKiB(sending: 120_000, of: file, to: mock, campaign: campaign)
+
+        #expect(many < 64 * 1024)
+        #expect(Double(many) < Double(few) * 1.1 + 2048, "\(few) KiB, then \(many) KiB")
+    }
+
+    @Test func aRunThatGoesOnNeedsNoMoreHoweverMuchOfItIsDone() throws {
+        let file = try Tools.makeRecipients(200_000, format: "csv", in: peal.folder)
+        let mock = try MockProgram(peal)
+
+        let few = try peakAnonymousKiB(sending: 50_000, of: file, to: mock, killedAt: 25_000)
+        let many = try peakAnonymousKiB(sending: 200_000, of: file, to: mock, killedAt: 100_000)
+
+        #expect(many < 64 * 1024)
+        #expect(Double(many) < Double(few) * 1.1 + 2048, "\(few) KiB, then \(many) KiB")
+    }
+
     /// Samples the sender's RssAnon as long as it runs.
+    ///
+    /// - Parameter killedAt: after so many accepted rows it is killed; what goes on is measured.
     private func peakAnonymousKiB(
-        sending rows: Int, of file: String, to mock: MockProgram,
-        campaign: String = PealProgram.sample("spring-sale")
+        sending rows: Int, of file: String, to mock: MockProgram, campaign: String? = nil,
+        killedAt: Int? = nil
     ) throws -> Int {
-        let sender = try peal.start(
-            "send", campaign, "--recipients", file, "--rate", "0",
-            "--pacing", "unlimited",
-            "--limit", String(rows), "--server", mock.url, "--ca-file", mock.caFile, "--quiet")
+        let run = "\(peal.folder.path)/run-\(rows)-\(UInt32.random(in: 0...UInt32.max))"
+        let command = [
+            "send", campaign ?? PealProgram.sample("spring-sale"), "--recipients", file, "--pacing",
+            "unlimited", "--server", mock.url, "--ca-file", mock.caFile,
+            "--quiet", "--run-dir", run,
+        ]
+        // One that is to be killed in the middle takes two seconds, so that there is time for it.
+        let rate = killedAt == nil ? 0 : rows / 2
+        var sender = try peal.start(
+            command + ["--limit", String(rows), "--rate", String(rate)])
+        if let killedAt {
+            while try acceptedRows(run) < killedAt {}
+            sender.signal(SIGKILL)
+            #expect(sender.wait().status == 128 + SIGKILL)
+            sender = try peal.start(command + ["--resume", "--rate", "0"])
+        }
         var peak = 0
         while let now = anonymousKiB(of: sender.identifier) {
             peak = max(peak, now)
@@ -59,6 +101,14 @@ import Testing
         let end = sender.wait()
         #expect(end.status == 0, "\(end.errors)")
         return peak
+    }
+
+    /// Rows that the ledger of a run calls accepted.
+    private func acceptedRows(_ run: String) throws -> Int {
+        guard let file = fopen(run + "/ledger", "r") else { return 0 }
+        defer { fclose(file) }
+        var block = [UInt8](repeating: 0, count: 1 << 20)
+        return block[..<fread(&block, 1, block.count, file)].count { $0 == 16 }
     }
 
     /// RssAnon of a process; nil when it has ended.

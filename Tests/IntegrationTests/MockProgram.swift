@@ -22,6 +22,8 @@ struct MockProgram {
         caFile = String(match.2)
     }
 
+    var port: UInt16 { UInt16(url.split(separator: ":").last ?? "") ?? 0 }
+
     /// What `curl`, which is not ours, gets from `/mock/stats`.
     func stats() throws -> Stats {
         let answer = try Subprocess.run(
