@@ -42,6 +42,7 @@ package final class CampaignCheck: Sendable {
     private let campaign: Campaign
     private let options: CheckOptions
     private let hash = SipHash128(key: randomBytes(16))
+    private let suppressed: SuppressedTokens?
     private let startNs = monotonicNowNs()
 
     /// The reader and what belongs to it. @unchecked: whoever holds the lock has it for itself.
@@ -61,7 +62,7 @@ package final class CampaignCheck: Sendable {
         var error: CheckError?
     }
 
-    /// Opens the recipients and binds the campaign's columns.
+    /// Opens the recipients, binds the campaign's columns, and reads its suppression lists.
     ///
     /// - Throws: kind `.refused` for what a run refuses too.
     package init(_ campaign: Campaign, _ options: CheckOptions) throws(CheckError) {
@@ -69,6 +70,8 @@ package final class CampaignCheck: Sendable {
         self.options = options
         let reader = try Recipients.open(options.source)
         _ = try Recipients.rowReader(campaign, reader)
+        suppressed = try SuppressedTokens(
+            campaign, folder: options.temporaryFolder, hash: hash)
         input = Guarded(Input(reader: reader))
         tokens = Guarded(Tokens())
     }
@@ -134,7 +137,9 @@ package final class CampaignCheck: Sendable {
             do throws(CheckError) {
                 let reader = try Recipients.rowReader(campaign, input.reader)
                 return .success(
-                    SendableTally(tally: RowTally(campaign, reader: reader, hash: hash)))
+                    SendableTally(
+                        tally: RowTally(
+                            campaign, reader: reader, hash: hash, suppressed: suppressed)))
             } catch {
                 return .failure(error)
             }

@@ -12,6 +12,8 @@ package struct CheckFacts: Sendable {
     package var seconds = 0.0
     /// Rows that cannot be sent, by reason; the most common first.
     package var invalid: [InvalidRows] = []
+    /// Rows whose token is on a suppression list.
+    package var suppressedCount: UInt64 = 0
     /// Sendable rows whose token stands in an earlier sendable row.
     package var repeatedCount: UInt64 = 0
     /// The first of those rows.
@@ -40,7 +42,7 @@ package struct CheckFacts: Sendable {
     /// Rows that cannot be sent.
     package var invalidCount: UInt64 { invalid.reduce(0) { $0 + $1.count } }
     /// Rows that can be sent, repeated tokens among them.
-    package var validCount: UInt64 { rows - invalidCount }
+    package var validCount: UInt64 { rows - invalidCount - suppressedCount }
 }
 
 /// The rows that cannot be sent for one reason.
@@ -121,6 +123,8 @@ package struct CheckedRow: Sendable {
     /// Empty for none.
     package var collapseID = ""
     package var problem: Problem?
+    /// Whether the token is on a suppression list, so that the row is not sent either way.
+    package var isSuppressed = false
 
     package init(row: UInt64, line: UInt64) {
         self.row = row

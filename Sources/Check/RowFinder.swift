@@ -1,23 +1,30 @@
 internal import APNS
 package import Campaign
+internal import Crypto
 
 /// Looks at a single row.
 package enum RowFinder {
     /// The row as it would be sent.
     ///
-    /// - Parameter row: 1-based.
+    /// - Parameters:
+    ///   - row: 1-based.
+    ///   - temporaryFolder: for the file with the tokens of suppression lists.
     /// - Throws: kind `.refused` when the file has fewer rows, and for what a run refuses.
     package static func find(
-        row: UInt64, of source: String, for campaign: Campaign
+        row: UInt64, of source: String, for campaign: Campaign, temporaryFolder: String
     ) throws(CheckError) -> CheckedRow {
         let input = try Recipients.open(source)
         let reader = try Recipients.rowReader(campaign, input)
+        let suppressed = try SuppressedTokens(
+            campaign, folder: temporaryFolder, hash: SipHash128(key: randomBytes(16)))
         let chunk = RecordChunk()
         var rows: UInt64 = 0
         while try next(input, chunk) {
             rows = chunk.firstRow + UInt64(chunk.recordCount) - 1
             guard row <= rows else { continue }
-            return judge(chunk, Int(row - chunk.firstRow), reader, campaign.payloads)
+            var found = judge(chunk, Int(row - chunk.firstRow), reader, campaign.payloads)
+            found.isSuppressed = suppressed?.contains(reader.token) == true
+            return found
         }
         let name = source == "-" ? "standard input" : source
         throw CheckError(

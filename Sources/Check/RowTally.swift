@@ -12,6 +12,8 @@ final class RowTally {
 
     let reader: RowReader
     private let hash: SipHash128
+    private let suppressed: SuppressedTokens?
+    private var suppressedRows: UInt64 = 0
     private let columnCount: Int
     private let payloadCount: Int
     private let sizeMax: Int
@@ -29,7 +31,10 @@ final class RowTally {
     private var sample: CheckedRow?
     private let payloads: PayloadSet
 
-    init(_ campaign: Campaign, reader: RowReader, hash: SipHash128) {
+    init(
+        _ campaign: Campaign, reader: RowReader, hash: SipHash128, suppressed: SuppressedTokens?
+    ) {
+        self.suppressed = suppressed
         self.reader = reader
         self.hash = hash
         payloads = campaign.payloads
@@ -59,6 +64,8 @@ final class RowTally {
 
     /// Counts the first `recordCount` rows of a chunk. Chunks come in the order of the file.
     ///
+    /// Rows are judged in the order of a run: readable, token, suppressed, rendered and sized.
+    ///
     /// - Parameter claims: room for as many; gets the tokens of the rows that can be sent.
     /// - Returns: how many those are.
     func add(
@@ -67,7 +74,12 @@ final class RowTally {
         var claimCount = 0
         for index in 0..<recordCount {
             let row = chunk.firstRow + UInt64(index)
-            if let problem = judge(chunk, index, row) {
+            let problem = read(chunk, index)
+            if problem == nil, suppressed?.contains(reader.token) == true {
+                suppressedRows += 1
+                continue
+            }
+            if let problem = problem ?? render(row) {
                 add(problem, row: row, line: chunk.line(at: index))
                 continue
             }
@@ -80,11 +92,13 @@ final class RowTally {
         return claimCount
     }
 
-    /// In the order of a run: readable, token, rendered and sized.
-    private func judge(_ chunk: RecordChunk, _ index: Int, _ row: UInt64) -> RowProblem? {
+    private func read(_ chunk: RecordChunk, _ index: Int) -> RowProblem? {
         let code = chunk.records[index].problemCode
         if code != 0 { return RowProblem(FinalCode(rawValue: code)) }
-        if let problem = reader.read(chunk.record(at: index)) { return problem }
+        return reader.read(chunk.record(at: index))
+    }
+
+    private func render(_ row: UInt64) -> RowProblem? {
         let problem = reader.render()
         let payload = reader.payloadIndex + 1
         payloadRows[payload] += 1
@@ -126,6 +140,7 @@ final class RowTally {
         var examples: [(code: FinalCode, place: RowPlace)] = []
         for tally in tallies {
             facts.sizes.add(tally.sizes, largestRow: tally.largestRow)
+            facts.suppressedCount += tally.suppressedRows
             facts.tokenBytes += tally.tokenBytes
             facts.collapseIDBytes += tally.collapseIDBytes
             for index in 0..<tally.payloadCount {

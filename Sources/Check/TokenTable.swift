@@ -53,7 +53,19 @@ final class TokenTable {
         if (usedCount + UInt64(claims.count)) * 3 > entryCount * 2 {
             try grow(for: usedCount + UInt64(claims.count))
         }
-        for claim in claims { add(claim) }
+        for claim in claims { insert(claim) }
+    }
+
+    /// Takes in one token.
+    func add(_ claim: Claim) throws(CheckError) {
+        if (usedCount + 1) * 3 > entryCount * 2 { try grow(for: usedCount + 1) }
+        insert(claim)
+    }
+
+    /// Whether a token with this hash was taken in.
+    func contains(_ hash: (UInt64, UInt64)) -> Bool {
+        let claim = Claim(hash: hash, row: 0)
+        return words[2 * entry(of: claim)] != 0
     }
 
     /// The first rows whose token stands in an earlier row, each with the first such row.
@@ -63,23 +75,25 @@ final class TokenTable {
 
     // MARK: Entries
 
-    private func add(_ claim: Claim) {
+    private func insert(_ claim: Claim) {
+        let entry = entry(of: claim)
+        guard words[2 * entry] == 0 else { return repeatToken(claim, entry) }
+        words[2 * entry] = Self.word(claim)
+        words[2 * entry + 1] =
+            claim.hash.1 & Self.tagMask | 1 << 40 | claim.row & Self.rowMask
+        usedCount += 1
+    }
+
+    /// The entry that has the token, or the free one where it would be put.
+    private func entry(of claim: Claim) -> Int {
         let first = Self.word(claim)
         let tag = claim.hash.1 & Self.tagMask
         var entry = entryIndex(of: first)
-        while true {
-            let found = words[2 * entry]
-            if found == 0 {
-                words[2 * entry] = first
-                words[2 * entry + 1] = tag | 1 << 40 | claim.row & Self.rowMask
-                usedCount += 1
-                return
-            }
-            if found == first, words[2 * entry + 1] & Self.tagMask == tag {
-                return repeatToken(claim, entry)
-            }
+        while case let found = words[2 * entry], found != 0 {
+            if found == first, words[2 * entry + 1] & Self.tagMask == tag { break }
             entry = entry + 1 == Int(entryCount) ? 0 : entry + 1
         }
+        return entry
     }
 
     private func repeatToken(_ claim: Claim, _ entry: Int) {
@@ -119,18 +133,9 @@ final class TokenTable {
     }
 
     private func firstRow(of claim: Claim) -> UInt64 {
-        let first = Self.word(claim)
-        var entry = entryIndex(of: first)
-        while words[2 * entry] != 0 {
-            let second = words[2 * entry + 1]
-            if words[2 * entry] == first,
-                second & Self.tagMask == claim.hash.1 & Self.tagMask
-            {
-                return second & Self.rowMask
-            }
-            entry = entry + 1 == Int(entryCount) ? 0 : entry + 1
-        }
-        preconditionFailure("a token that was added is gone")
+        let entry = entry(of: claim)
+        precondition(words[2 * entry] != 0, "a token that was added is gone")
+        return words[2 * entry + 1] & Self.rowMask
     }
 
     /// Zero marks a free entry, so the one hash of zero is stored as one.

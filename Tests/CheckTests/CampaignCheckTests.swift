@@ -31,6 +31,33 @@ import Testing
         #expect(facts.sample?.token == "00000000…000001")
     }
 
+    /// Judged behind the token and before the text, so a row that could not be rendered counts.
+    @Test func rowsOnASuppressionListAreToldApart() throws {
+        let fixture = try CheckFixture(
+            "token,name\n\(token(1)),Ann\n\(token(2)),\nxyz,Bo\n\(token(1)),Cy\n\(token(3)),Di\n"
+                .utf8,
+            payload: "{ aps: { alert: '{{name}}' } }", changes: ["suppress: ['list.txt']"])
+        _ = fixture.folder.write("\(token(2).uppercased())\n\(token(1))\n".utf8, to: "list.txt")
+        let facts = try fixture.check(threads: 2)
+        #expect(facts.rows == 5)
+        #expect(facts.suppressedCount == 3)
+        #expect(facts.invalid.map(\.code) == [.badTokenForm])
+        #expect(facts.validCount == 1)
+        #expect(facts.repeatedCount == 0)
+        #expect(try fixture.row(1).isSuppressed)
+        #expect(try !fixture.row(5).isSuppressed)
+    }
+
+    @Test func aSuppressionListThatIsNotThereIsRefusedAsInARun() throws {
+        let fixture = try CheckFixture(
+            "token\n\(token(1))\n".utf8, payload: "{ aps: { alert: 'Hi' } }",
+            changes: ["suppress: ['nowhere.csv']"])
+        let error = #expect(throws: CheckError.self) { try fixture.check() }
+        #expect(error?.kind == .refused)
+        #expect(error?.description.contains("suppress: ") == true)
+        #expect(error?.description.contains("nowhere.csv") == true)
+    }
+
     @Test(arguments: ["\n", "\r\n"], ["", "\u{FEFF}"])
     func lineEndsAndByteOrderMarksChangeNothing(lineEnd: String, mark: String) throws {
         let lines = ["token,name", "\(token(1)),\"A\"\"b\"\"\"", "", "\(token(2)),你好", ""]

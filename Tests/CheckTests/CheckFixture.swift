@@ -30,7 +30,7 @@ struct CheckFixture {
     }
 
     func row(_ row: UInt64) throws -> CheckedRow {
-        try RowFinder.find(row: row, of: source, for: campaign)
+        try RowFinder.find(row: row, of: source, for: campaign, temporaryFolder: folder.path)
     }
 }
 

@@ -45,6 +45,7 @@ package struct CheckJSON {
         member("rows", facts.rows)
         member("sendable", forecast.requests)
         member("invalid", facts.invalidCount)
+        member("suppressed", facts.suppressedCount)
         member("repeated", facts.repeatedCount)
         json.key("seconds")
         json.number((facts.seconds * 1000).rounded() / 1000)
@@ -204,6 +205,8 @@ package struct CheckJSON {
         member("token", row.token)
         json.key("valid")
         json.bool(row.problem == nil)
+        json.key("suppressed")
+        json.bool(row.isSuppressed)
         if let problem = row.problem {
             member("reason", problem.code.reason)
             member("advice", problem.code.advice)

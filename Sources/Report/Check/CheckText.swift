@@ -43,6 +43,9 @@ package struct CheckText {
     private var rows: [String] {
         var table = [(forecast.requests, "would be sent")]
         if facts.invalidCount > 0 { table.append((facts.invalidCount, "invalid, not sent")) }
+        if facts.suppressedCount > 0 {
+            table.append((facts.suppressedCount, "on a suppression list, not sent"))
+        }
         if campaign.skipsDuplicates, facts.repeatedCount > 0 {
             table.append((facts.repeatedCount, "with the token of an earlier row, not sent"))
         }

@@ -44,6 +44,7 @@ package enum RowText {
         if let token = row.token { parts.append("token \(token)") }
         parts.append(
             row.problem == nil ? ScreenText.harmless(row.payloadName) : "INVALID, not sent")
+        if row.isSuppressed { parts.append("on a suppression list, not sent") }
         return parts.joined(separator: " · ")
     }
 
