@@ -37,6 +37,7 @@ let package = Package(
         // The modules, lowest first.
         module("EventLoop", imports: ["CLibuv"]),
         module("JSON"),
+        module("Measure"),
         module("Crypto", imports: ["COpenSSL"]),
         module("TLS", imports: ["COpenSSL", "Crypto"]),
         module("HTTP2", imports: ["CNghttp2"]),
@@ -50,13 +51,20 @@ let package = Package(
             ]),
         module(
             "MockAPNS",
-            imports: ["APNS", "JSON", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop"]),
+            imports: [
+                "APNS", "JSON", "Measure", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop",
+            ]),
+        module(
+            "Load",
+            imports: [
+                "APNS", "JSON", "Measure", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop",
+            ]),
         module("Report", imports: ["Sending", "Campaign", "APNS", "JSON"]),
         .executableTarget(
             name: "peal",
             dependencies: [
                 "Report", "MockAPNS", "Sending", "Campaign", "APNS", "JSON", "Crypto", "TLS",
-                "Transport", "HTTP2", "EventLoop",
+                "Transport", "HTTP2", "EventLoop", "Load", "Measure",
             ],
             swiftSettings: swift),
 
@@ -66,6 +74,7 @@ let package = Package(
             swiftSettings: swift),
         tests(of: "EventLoop"),
         tests(of: "JSON"),
+        tests(of: "Measure"),
         tests(of: "Crypto"),
         tests(of: "TLS", imports: ["Crypto"]),
         tests(of: "HTTP2"),
@@ -81,6 +90,12 @@ let package = Package(
             of: "MockAPNS",
             imports: [
                 "APNS", "JSON", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop", "CNghttp2",
+            ]),
+        tests(
+            of: "Load",
+            imports: [
+                "MockAPNS", "Measure", "APNS", "JSON", "Transport", "HTTP2", "TLS", "EventLoop",
+                "Crypto",
             ]),
         tests(of: "Report", imports: ["Sending", "Campaign", "APNS", "JSON"]),
         .testTarget(

@@ -101,7 +101,7 @@ struct ArgumentParserTests {
     }
 
     @Test(arguments: [
-        "check shop", "report run", "load", "send shop --proxy x",
+        "check shop", "report run", "send shop --proxy x",
         "send shop --metrics x",
         "send shop --at x",
     ])
