@@ -50,10 +50,13 @@ final class LoadConnection: ClientSessionDelegate, ConnectionDelegate {
             && session.canSubmit(bodyBytes: bodyBytes)
     }
 
+    /// How many requests may be in flight.
+    var streamsAllowed: Int { min(streamsMax, session.peerStreamsMax) }
+
     /// What keeps a request with such a body from starting.
     func obstacle(bodyBytes: Int) -> Obstacle {
         guard stage == .open else { return .connection }
-        if session.openStreamCount >= min(streamsMax, session.peerStreamsMax) { return .streams }
+        if session.openStreamCount >= streamsAllowed { return .streams }
         if session.connectionWindow < bodyBytes || session.windowBlockedBytes > 0 { return .window }
         return .socket
     }

@@ -12,8 +12,10 @@ final class LoadCounters: Sendable {
         case again
         /// Requests that are in flight now.
         case inFlight
-        /// Requests that are due and wait for a connection with room.
+        /// Requests that were due a tenth of a second ago and still wait for room.
         case behind
+        /// Streams that a connection may have open, as it was when none was free; 0: never.
+        case streamsAllowed
         /// The requests that open a connection; they are no part of the schedule.
         case warmUps
         case connectionsOpened, connectionsGoAway, connectionsLost

@@ -114,7 +114,7 @@ package struct LoadProgress: Sendable {
     package let accepted: UInt64
     package let failed: UInt64
     package let inFlight: UInt64
-    /// Requests that are due and wait for a connection with room.
+    /// Requests that were due a tenth of a second ago and still wait for a connection with room.
     package let behind: UInt64
     /// From the planned time to the answer, since the last look.
     package let recentLatency: Histogram
@@ -134,7 +134,8 @@ extension LoadSummary {
         }
         let passedNs = startNs == 0 ? 0 : (early?.ns ?? .max) - min(startNs, early?.ns ?? .max)
         elapsedNs = min(passedNs, schedule.durationNs)
-        seconds = Double(max(elapsedNs, measured.lastSentNs)) / 1e9
+        let isLate = measured.lastSentNs > elapsedNs + Self.latenessNs
+        seconds = Double(isLate ? measured.lastSentNs : elapsedNs) / 1e9
         sent = state.total(.sent)
         planned = max(schedule.count(untilNs: elapsedNs), sent)
         accepted = state.total(.accepted)
@@ -150,6 +151,7 @@ extension LoadSummary {
         service = measured.service
         lag = measured.lag
         failedLatency = measured.failed
+        streamsAllowed = state.counters.map { $0[.streamsAllowed] }.max() ?? 0
         blockedSeconds = measured.blockedNs.map { Double($0) / 1e9 }
         processorSeconds = Double(measured.processorNs) / 1e9
         threadBusyShare = measured.threadBusyShareMax

@@ -8,7 +8,7 @@ package struct LoadSchedule: Sendable, Equatable {
     package let fromRate: Double
     package let toRate: Double
     package let durationNs: UInt64
-    /// Half of the rate's change per second: the rate's integral is `fromRate * t + halfSlope * t²`.
+    /// Half of the rate's change per second: its integral is `fromRate * t + halfSlope * t²`.
     private let halfSlope: Double
 
     /// *Limits*: rates above 0, a duration above 0.

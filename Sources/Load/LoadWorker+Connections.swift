@@ -107,7 +107,7 @@ extension LoadWorker {
         pool.removeAll { $0 === connection }
         poolNeedsCare = true
         counters.add(connection.connection?.bytesSent ?? 0, to: .bytesSent)
-        guard !state.isStopping else { return }
+        guard !state.isStopping, !isClosing else { return }
         switch stage {
         case .open: counters.add(1, to: .connectionsLost)
         case .connecting, .warming:

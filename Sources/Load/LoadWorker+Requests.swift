@@ -44,7 +44,9 @@ extension LoadWorker {
         var found = Obstacle.connection
         for connection in pool where connection.stage == .open {
             found = connection.obstacle(bodyBytes: body.count)
-            if found == .streams { break }
+            guard found == .streams else { continue }
+            counters.set(UInt64(connection.streamsAllowed), to: .streamsAllowed)
+            break
         }
         return found
     }

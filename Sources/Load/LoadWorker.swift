@@ -174,10 +174,11 @@ final class LoadWorker {
         counters.set(dueCount(nowNs: nowNs), to: .behind)
     }
 
-    /// Requests whose time has come and that are not sent.
+    /// Requests whose time came a while ago and that are not sent.
     private func dueCount(nowNs: UInt64) -> UInt64 {
-        guard startNs > 0, nowNs > startNs, !isDraining else { return 0 }
-        let due = schedule.count(untilNs: nowNs - startNs)
+        let lateNs = startNs + LoadSummary.latenessNs
+        guard startNs > 0, nowNs > lateNs, !isDraining else { return 0 }
+        let due = schedule.count(untilNs: nowNs - lateNs)
         return due > nextNumber ? (due - nextNumber) / stride : 0
     }
 

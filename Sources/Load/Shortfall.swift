@@ -56,9 +56,9 @@ package enum Shortfall: String, Sendable {
 }
 
 extension LoadSummary {
-    /// The most likely reason why the rate was not reached; nil when it was.
+    /// The most likely reason why the rate was not reached; nil when it was, or nothing was sent.
     package var shortfall: Shortfall? {
-        guard !isRateReached else { return nil }
+        guard planned > 0, !isRateReached else { return nil }
         var evidence = Shortfall.Evidence()
         evidence.missing = planned - min(accepted, planned)
         evidence.failed = failed

@@ -83,8 +83,8 @@ package final class Connection {
     /// Begins to connect. The host is looked up afresh; its addresses are tried in turn, from a
     /// random one on. The server's certificate must be for `endpoint.host`.
     ///
-    /// `refusal` says why an address may not be connected to, nil that it may; if any address of the
-    /// host may not, no packet is sent.
+    /// `refusal` says why an address may not be connected to, nil that it may; if any address of
+    /// the host may not, no packet is sent.
     package static func connect(
         to endpoint: Endpoint, tls: TLSContext, session: any HTTP2Session, flusher: Flusher,
         loop: EventLoop, delegate: any ConnectionDelegate,

@@ -27,8 +27,9 @@ import Transport
 
     /// The classic test of coordinated omission. At 1,000 a second over ten streams, ten requests
     /// are answered a second late: the thousand that are planned meanwhile cannot go out. A tester
-    /// that waits for answers would see ten slow requests. In truth those of the stalled second wait
-    /// 1 s to 0 s, half a second on average, and only latency may show it: in flight were ten.
+    /// that waits for answers would see ten slow requests. In truth those of the stalled second
+    /// wait 1 s to 0 s, half a second on average, and only latency may show it: in flight were
+    /// ten.
     @Test func aServerThatStallsCannotHideIt() throws {
         var rig = try LoadRig(LoadSchedule(rate: 1000, durationNs: 3 * Self.secondNs))
         let slow = (1000..<1010 as Range<UInt64>).map { "latency=1s token=\(rig.token($0))" }

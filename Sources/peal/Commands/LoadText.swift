@@ -9,9 +9,7 @@ enum LoadText {
     private static let failuresMax = 10
 
     static func render(_ summary: LoadSummary) -> String {
-        guard summary.planned > 0 || summary.connectionsOpened > 0 else {
-            return warning(summary)
-        }
+        guard summary.planned > 0 else { return warning(summary) }
         var lines = [headline(summary), counts(summary)]
         lines += failures(summary)
         lines += ["", header()]
@@ -114,10 +112,10 @@ enum LoadText {
             + values.map { left($0, 9) }.joined()
     }
 
-    /// "85 us", "1.23 ms", "120 ms", "1.2 s": three digits at most.
+    /// "85 µs", "1.23 ms", "120 ms", "1.2 s": three digits at most.
     static func time(ns: UInt64) -> String {
         let microseconds = Double(ns) / 1000
-        if microseconds < 999.5 { return "\(Int(microseconds.rounded())) us" }
+        if microseconds < 999.5 { return "\(Int(microseconds.rounded())) µs" }
         let milliseconds = microseconds / 1000
         if milliseconds < 9.995 { return "\(hundredths(milliseconds)) ms" }
         if milliseconds < 999.5 { return "\(Int(milliseconds.rounded())) ms" }
@@ -147,7 +145,7 @@ enum LoadText {
             parts.append("\(time(ns: UInt64(each))) of a processor per request")
         }
         if let busy = summary.machineBusyShare {
-            parts.append("this machine \(Int((busy * 100).rounded())) % busy")
+            parts.append("this machine \(percent(busy)) busy")
         }
         return parts.joined(separator: " · ")
     }
@@ -157,9 +155,10 @@ enum LoadText {
         let options = summary.options
         switch shortfall {
         case .streams:
-            return "no stream was free: with \(options.connections) connections of at most "
-                + "\(options.streams) streams (or what the server allows) and half of the answers "
-                + "within \(service), more cannot be in flight; try more --connections"
+            let connections = NumberText.count(UInt64(options.connections), "connection")
+            return "no stream was free: \(connections) with "
+                + "\(NumberText.count(summary.streamsAllowed, "stream")) each, and half of the "
+                + "answers took \(service) or more; try more --connections"
         case .window:
             return "the server's flow-control window was full: it takes the bytes too slowly, or "
                 + "is far away; try more --connections"
@@ -169,8 +168,8 @@ enum LoadText {
         case .connection:
             return "there was no open connection for a while: look at the server's log"
         case .processor:
-            let busy = Int(((summary.machineBusyShare ?? 0) * 100).rounded())
-            return "the processors of this machine were the limit (\(busy) % busy): use more "
+            let busy = percent(summary.machineBusyShare ?? 0)
+            return "the processors of this machine were the limit (\(busy) busy): use more "
                 + "--threads if some were free, or another machine"
         case .serverErrors:
             let worst = summary.failures.first.map(name) ?? "errors"
@@ -178,6 +177,10 @@ enum LoadText {
         case .noAnswers:
             return "the server does not answer all requests: look at its log"
         }
+    }
+
+    private static func percent(_ share: Double) -> String {
+        "\(Int((share * 100).rounded())) %"
     }
 
     private static func left(_ text: String, _ width: Int) -> String {
