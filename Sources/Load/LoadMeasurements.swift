@@ -24,9 +24,11 @@ struct LoadMeasurements: Sendable {
 
     /// How long requests that were due could not be sent, by obstacle; of all threads.
     var blockedNs = [UInt64](repeating: 0, count: Obstacle.allCases.count)
-    /// Time of processors used by the threads, and the largest share of one that any thread used.
+    /// Time of processors used by the threads.
     var processorNs: UInt64 = 0
+    /// The largest shares of its time that any thread spent on a processor, and waiting for one.
     var threadBusyShareMax = 0.0
+    var threadWaitShareMax = 0.0
     /// When the last request went out, since the schedule's start.
     var lastSentNs: UInt64 = 0
 }
@@ -42,15 +44,7 @@ struct MachineTime: Sendable {
     }
 
     /// Nil where `/proc/stat` cannot be read.
-    static func now() -> MachineTime? {
-        guard let file = fopen("/proc/stat", "r") else { return nil }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 256)
-        guard fgets(&line, Int32(line.count), file) != nil else { return nil }
-        let text = String(
-            decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return MachineTime(line: text)
-    }
+    static func now() -> MachineTime? { MachineTime(line: firstLine(of: "/proc/stat")) }
 
     /// Reads "cpu  user nice system idle iowait irq softirq steal …".
     init?(line: String) {
@@ -68,6 +62,30 @@ struct MachineTime: Sendable {
         guard busy + idle > 0 else { return nil }
         return Double(busy) / Double(busy + idle)
     }
+}
+
+/// What this thread has spent on a processor, and waiting for one that others had.
+struct ThreadTime {
+    let ranNs: UInt64
+    /// 0 where the kernel does not say.
+    let waitedNs: UInt64
+
+    static func now() -> ThreadTime {
+        // "ran waited slices", in nanoseconds but for the last.
+        let words = firstLine(of: "/proc/thread-self/schedstat").split(separator: " ")
+        return ThreadTime(
+            ranNs: clockNs(CLOCK_THREAD_CPUTIME_ID),
+            waitedNs: words.count < 2 ? 0 : UInt64(words[1]) ?? 0)
+    }
+}
+
+/// Empty where the file cannot be read.
+private func firstLine(of path: String) -> String {
+    guard let file = fopen(path, "re") else { return "" }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard fgets(&line, Int32(line.count), file) != nil else { return "" }
+    return String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
 /// What a clock of the system shows.

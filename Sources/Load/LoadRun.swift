@@ -155,7 +155,7 @@ extension LoadSummary {
         blockedSeconds = measured.blockedNs.map { Double($0) / 1e9 }
         processorSeconds = Double(measured.processorNs) / 1e9
         threadBusyShare = measured.threadBusyShareMax
+        threadWaitShare = measured.threadWaitShareMax
         machineBusyShare = state.machineBusyShare
-        processBusyShare = state.processBusyShare
     }
 }

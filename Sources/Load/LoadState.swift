@@ -1,6 +1,5 @@
 internal import APNS
 internal import EventLoop
-internal import Glibc
 internal import Measure
 internal import Synchronization
 internal import TLS
@@ -31,7 +30,7 @@ final class LoadState: Sendable {
     private let wakeups = Mutex<[Wakeup]>([])
     private let measured = Mutex(LoadMeasurements())
     private let recent = Mutex(Histogram(LoadState.coarseScale))
-    private let atStart = Mutex<(machine: MachineTime?, processNs: UInt64)?>(nil)
+    private let machineAtStart = Mutex<MachineTime?>(nil)
 
     init(options: LoadOptions, tls: TLSContext, tokens: ProviderTokenSource) {
         self.options = options
@@ -46,7 +45,7 @@ final class LoadState: Sendable {
     func workerIsReady(nowNs: UInt64) {
         let ready = readyWorkers.add(1, ordering: .acquiringAndReleasing).newValue
         guard ready == options.threadCount else { return }
-        atStart.withLock { $0 = (MachineTime.now(), clockNs(CLOCK_PROCESS_CPUTIME_ID)) }
+        machineAtStart.withLock { $0 = MachineTime.now() }
         startNs.store(nowNs + Self.headStartNs, ordering: .releasing)
         wakeAll()
     }
@@ -101,20 +100,10 @@ final class LoadState: Sendable {
     /// The share of this machine's processors that was busy since the schedule's start; nil when
     /// the system does not say.
     var machineBusyShare: Double? {
-        guard let before = atStart.withLock({ $0?.machine }), let now = MachineTime.now() else {
+        guard let before = machineAtStart.withLock({ $0 }), let now = MachineTime.now() else {
             return nil
         }
         return now.busyShare(since: before)
-    }
-
-    /// The share of this machine's processors that this process has used since then.
-    var processBusyShare: Double {
-        let startNs = startNs.load(ordering: .acquiring)
-        guard let before = atStart.withLock({ $0?.processNs }), startNs > 0 else { return 0 }
-        let usedNs = clockNs(CLOCK_PROCESS_CPUTIME_ID) - before
-        let passedNs = max(monotonicNowNs(), startNs + 1) - startNs
-        return Double(usedNs) / Double(passedNs)
-            / Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
 
     func total(_ counter: LoadCounters.Counter) -> UInt64 {

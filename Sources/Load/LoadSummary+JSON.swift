@@ -105,6 +105,7 @@ extension LoadSummary {
         json.endObject()
         json.member("processorSeconds", processorSeconds)
         json.member("threadBusyShare", threadBusyShare)
+        json.member("threadWaitShare", threadWaitShare)
         json.key("machineBusyShare")
         if let machineBusyShare { json.number(rounded(machineBusyShare)) } else { json.null() }
     }

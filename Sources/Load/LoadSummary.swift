@@ -60,12 +60,11 @@ package struct LoadSummary: Sendable {
     package let blockedSeconds: [Double]
     /// Time of processors that the sending threads used.
     package let processorSeconds: Double
-    /// The largest share of a processor that a thread used.
+    /// The largest shares of its time that a thread spent on a processor, and waiting for one.
     package let threadBusyShare: Double
-    /// The share of this machine's processors that was busy, and that this process used; nil when
-    /// the system does not say.
+    package let threadWaitShare: Double
+    /// The share of this machine's processors that was busy; nil when the system does not say.
     package let machineBusyShare: Double?
-    package let processBusyShare: Double
 
     /// Requests whose time came and that never went out.
     package var notSent: UInt64 { planned - min(planned, sent) }

@@ -1,6 +1,5 @@
 internal import APNS
 internal import EventLoop
-internal import Glibc
 internal import HTTP2
 internal import Measure
 internal import Synchronization
@@ -69,7 +68,7 @@ final class LoadWorker {
     private var blockedSinceNs: UInt64 = 0
     private let blockedNs: UnsafeMutablePointer<UInt64>  // owned
     var lastSentNs: UInt64 = 0
-    private var processorAtStartNs: UInt64 = 0
+    private var timeAtStart: ThreadTime?
 
     private var tick: LoopTimer!  // as above
     private var timer: PreciseTimer!
@@ -143,7 +142,7 @@ final class LoadWorker {
         let ns = state.startNs.load(ordering: .acquiring)
         guard ns > 0 else { return }
         startNs = ns
-        processorAtStartNs = clockNs(CLOCK_THREAD_CPUTIME_ID)
+        timeAtStart = ThreadTime.now()
         planNext()
     }
 
@@ -238,8 +237,8 @@ final class LoadWorker {
     }
 
     private func handOver() {
-        let processorNs = clockNs(CLOCK_THREAD_CPUTIME_ID) - processorAtStartNs
-        let elapsedNs = startNs > 0 ? max(loop.nowNs, startNs + 1) - startNs : 0
+        let time = ThreadTime.now()
+        let elapsedNs = max(loop.nowNs, startNs + 1) - startNs
         state.add { measured in
             measured.latency.add(latency)
             measured.service.add(service)
@@ -248,10 +247,14 @@ final class LoadWorker {
             for obstacle in Obstacle.allCases {
                 measured.blockedNs[obstacle.rawValue] += blockedNs[obstacle.rawValue]
             }
-            guard elapsedNs > 0 else { return }
-            measured.processorNs += processorNs
+            guard let timeAtStart else { return }
+            let ranNs = time.ranNs - timeAtStart.ranNs
+            let waitedNs = time.waitedNs - min(time.waitedNs, timeAtStart.waitedNs)
+            measured.processorNs += ranNs
             measured.threadBusyShareMax = max(
-                measured.threadBusyShareMax, Double(processorNs) / Double(elapsedNs))
+                measured.threadBusyShareMax, Double(ranNs) / Double(elapsedNs))
+            measured.threadWaitShareMax = max(
+                measured.threadWaitShareMax, Double(waitedNs) / Double(elapsedNs))
             measured.lastSentNs = max(measured.lastSentNs, lastSentNs - min(lastSentNs, startNs))
         }
     }

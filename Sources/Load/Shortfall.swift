@@ -10,9 +10,8 @@ package enum Shortfall: String, Sendable {
 
     /// A thread that uses so much of a processor has no time to spare,
     private static let threadBusyShareMax = 0.9
-    /// and so has a machine, if this process has a part in it.
-    private static let machineBusyShareMax = 0.95
-    private static let processBusyShareMin = 0.3
+    /// and one that waits so long for a processor finds them taken, as a server beside it does.
+    private static let threadWaitShareMax = 0.2
 
     /// What was measured, as far as it tells of the reason.
     struct Evidence {
@@ -22,8 +21,7 @@ package enum Shortfall: String, Sendable {
         var failed: UInt64 = 0
         var unanswered: UInt64 = 0
         var threadBusyShare = 0.0
-        var machineBusyShare = 0.0
-        var processBusyShare = 0.0
+        var threadWaitShare = 0.0
         /// By `Obstacle`.
         var blockedSeconds: [Double] = Obstacle.allCases.map { _ in 0 }
     }
@@ -36,11 +34,8 @@ package enum Shortfall: String, Sendable {
         let worst = Obstacle.allCases.max {
             evidence.blockedSeconds[$0.rawValue] < evidence.blockedSeconds[$1.rawValue]
         }
-        // Where the machine has no time to spare, whatever waits does so for that.
-        let isMachineBusy =
-            evidence.machineBusyShare >= Self.machineBusyShareMax
-            && evidence.processBusyShare >= Self.processBusyShareMin
-        guard evidence.threadBusyShare < Self.threadBusyShareMax, !isMachineBusy, let worst,
+        guard evidence.threadBusyShare < Self.threadBusyShareMax,
+            evidence.threadWaitShare < Self.threadWaitShareMax, let worst,
             evidence.blockedSeconds[worst.rawValue] > 0
         else {
             self = .processor
@@ -64,8 +59,7 @@ extension LoadSummary {
         evidence.failed = failed
         evidence.unanswered = failures.reduce(0) { $0 + ($1.status == 0 ? $1.count : 0) }
         evidence.threadBusyShare = threadBusyShare
-        evidence.machineBusyShare = machineBusyShare ?? 0
-        evidence.processBusyShare = processBusyShare
+        evidence.threadWaitShare = threadWaitShare
         evidence.blockedSeconds = blockedSeconds
         return Shortfall(evidence)
     }

@@ -20,3 +20,13 @@ struct MachineTimeTests {
 
     @Test func thisMachineHasATime() { #expect(MachineTime.now() != nil) }
 }
+
+struct ThreadTimeTests {
+    @Test func aThreadThatWorksRuns() {
+        let before = ThreadTime.now()
+        var sum: UInt64 = 0
+        while ThreadTime.now().ranNs < before.ranNs + 1_000_000 { sum &+= 1 }
+        #expect(sum > 0)
+        #expect(ThreadTime.now().waitedNs >= before.waitedNs)
+    }
+}

@@ -18,7 +18,6 @@ struct ShortfallTests {
         let evidence = evidence {
             $0.blockedSeconds = [0.1, 0.1, 0.1, 0.1]
             $0.blockedSeconds[obstacle.rawValue] = 3
-            $0.machineBusyShare = 1  // with other things
         }
         #expect(Shortfall(evidence) == expected)
     }
@@ -39,7 +38,7 @@ struct ShortfallTests {
                 }) == .noAnswers)
     }
 
-    @Test func aThreadOrAMachineWithoutTimeIsTheReason() {
+    @Test func aThreadThatHasNoTimeOrGetsNoneIsTheReason() {
         #expect(
             Shortfall(
                 evidence {
@@ -49,8 +48,7 @@ struct ShortfallTests {
         #expect(
             Shortfall(
                 evidence {
-                    $0.machineBusyShare = 0.99
-                    $0.processBusyShare = 0.5
+                    $0.threadWaitShare = 0.3
                     $0.blockedSeconds[0] = 5
                 }) == .processor)
         // Nothing in the way, and still late.

@@ -168,9 +168,10 @@ enum LoadText {
         case .connection:
             return "there was no open connection for a while: look at the server's log"
         case .processor:
-            let busy = percent(summary.machineBusyShare ?? 0)
-            return "the processors of this machine were the limit (\(busy) busy): use more "
-                + "--threads if some were free, or another machine"
+            return "the processors of this machine were the limit: a thread of the test worked "
+                + "\(percent(summary.threadBusyShare)) of the time and waited for a processor "
+                + "\(percent(summary.threadWaitShare)); use another machine, or more --threads if "
+                + "processors were free"
         case .serverErrors:
             let worst = summary.failures.first.map(name) ?? "errors"
             return "the server answers with errors: \(worst)"
