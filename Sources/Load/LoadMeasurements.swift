@@ -29,6 +29,8 @@ struct LoadMeasurements: Sendable {
     /// The largest shares of its time that any thread spent on a processor, and waiting for one.
     var threadBusyShareMax = 0.0
     var threadWaitShareMax = 0.0
+    /// When the first request was due that went out a tenth of a second late; nil: none did.
+    var firstLateNs: UInt64?
     /// When the last request went out, since the schedule's start.
     var lastSentNs: UInt64 = 0
 }

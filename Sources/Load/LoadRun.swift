@@ -136,6 +136,7 @@ extension LoadSummary {
         elapsedNs = min(passedNs, schedule.durationNs)
         let isLate = measured.lastSentNs > elapsedNs + Self.latenessNs
         seconds = Double(isLate ? measured.lastSentNs : elapsedNs) / 1e9
+        rateBeforeLate = measured.firstLateNs.map { schedule.rate(atNs: $0) }
         sent = state.total(.sent)
         planned = max(schedule.count(untilNs: elapsedNs), sent)
         accepted = state.total(.accepted)

@@ -27,6 +27,11 @@ package struct LoadSchedule: Sendable, Equatable {
 
     package var peakRate: Double { max(fromRate, toRate) }
 
+    /// The rate at a time.
+    package func rate(atNs ns: UInt64) -> Double {
+        fromRate + 2 * halfSlope * Double(min(ns, durationNs)) / 1e9
+    }
+
     /// Requests of the whole test.
     package var requestCount: UInt64 { count(untilNs: durationNs) }
 

@@ -14,6 +14,7 @@ extension LoadSummary {
         json.beginObject()
         writePlan(to: &json)
         writeVerdict(to: &json)
+        writeRateBeforeLate(to: &json)
         json.member("planned", planned)
         json.member("sent", sent)
         json.member("notSent", notSent)
@@ -62,6 +63,11 @@ extension LoadSummary {
         json.bool(isRateReached)
         json.key("shortfall")
         if let shortfall { json.string(shortfall.rawValue) } else { json.null() }
+    }
+
+    private func writeRateBeforeLate(to json: inout JSONWriter) {
+        json.key("rateBeforeLate")
+        if let rateBeforeLate { json.number(rounded(rateBeforeLate)) } else { json.null() }
     }
 
     private func writeFailures(to json: inout JSONWriter) {

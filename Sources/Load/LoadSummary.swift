@@ -27,6 +27,9 @@ package struct LoadSummary: Sendable {
     /// From the start to the schedule's end, or to the last request if that went out later by
     /// more than a tenth of a second.
     package let seconds: Double
+    /// The schedule's rate at the first request that went out more than a tenth of a second late;
+    /// nil when none did.
+    package let rateBeforeLate: Double?
     /// Requests that were due in that time; of those, the ones that went out.
     package let planned: UInt64
     package let sent: UInt64

@@ -59,6 +59,9 @@ extension LoadWorker {
         }
         counters.add(1, to: .sent)
         lastSentNs = nowNs
+        if nowNs - nextPlannedNs > LoadSummary.latenessNs {
+            firstLateNs = min(firstLateNs, nextPlannedNs)
+        }
         nextNumber += stride
         planNext()
         return true

@@ -21,6 +21,8 @@ final class LoadWorker {
     static let pauseNsMin: UInt64 = 20_000
     /// What is due and not sent so long after the schedule's end is not sent any more.
     static let graceNs: UInt64 = 1_000_000_000
+    /// How long answers are waited for after an interrupt.
+    static let stoppingNsMax: UInt64 = 5_000_000_000
     /// Requests that wait to be sent again, beside those in flight.
     static let againMax = 4096
 
@@ -68,6 +70,8 @@ final class LoadWorker {
     private var blockedSinceNs: UInt64 = 0
     private let blockedNs: UnsafeMutablePointer<UInt64>  // owned
     var lastSentNs: UInt64 = 0
+    /// See ``LoadMeasurements``; on the loop's clock, `.max` for none.
+    var firstLateNs = UInt64.max
     private var timeAtStart: ThreadTime?
 
     private var tick: LoopTimer!  // as above
@@ -75,6 +79,7 @@ final class LoadWorker {
     /// When `timer` fires; 0: it is not running.
     private var timerDueNs: UInt64 = 0
     private var drainDeadlineNs = UInt64.max
+    private var waitNs = UInt64.max
     private var isDraining = false
     /// Answers are not waited for any more.
     private(set) var isClosing = false
@@ -206,6 +211,7 @@ final class LoadWorker {
         let isAtEnd = startNs > 0 && nextPlannedNs == .max && again.isEmpty
         if !isDraining, isAtEnd || state.isStopping || isPastGrace { drain() }
         guard isDraining else { return }
+        if state.isStopping { wait(ns: Self.stoppingNsMax, nowNs: loop.nowNs) }
         let isAnswered = inFlight.isEmpty
         guard isAnswered || state.isStoppingNow || loop.nowNs >= drainDeadlineNs else { return }
         isClosing = true
@@ -226,14 +232,20 @@ final class LoadWorker {
         let nowNs = loop.nowNs
         isDraining = true
         note(nil, nowNs: nowNs)
-        let waitNs = state.isStopping ? 5_000_000_000 : state.options.requestMsMax * 1_000_000
-        drainDeadlineNs = nowNs + waitNs
+        wait(ns: state.options.requestMsMax * 1_000_000, nowNs: nowNs)
         while again.first >= 0 {
             let slot = again.first
             again.remove(slot, in: slots)
             finish(slot, status: 0, code: LoadCounters.refused)
         }
         counters.set(0, to: .behind)
+    }
+
+    /// Waits no longer than so long for the answers. Called again, it does not begin anew.
+    private func wait(ns: UInt64, nowNs: UInt64) {
+        if waitNs <= ns { return }
+        waitNs = ns
+        drainDeadlineNs = min(drainDeadlineNs, nowNs + ns)
     }
 
     private func handOver() {
@@ -248,6 +260,9 @@ final class LoadWorker {
                 measured.blockedNs[obstacle.rawValue] += blockedNs[obstacle.rawValue]
             }
             guard let timeAtStart else { return }
+            if firstLateNs < .max {
+                measured.firstLateNs = min(measured.firstLateNs ?? .max, firstLateNs - startNs)
+            }
             let ranNs = time.ranNs - timeAtStart.ranNs
             let waitedNs = time.waitedNs - min(time.waitedNs, timeAtStart.waitedNs)
             measured.processorNs += ranNs

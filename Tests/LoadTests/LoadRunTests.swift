@@ -64,6 +64,7 @@ import Transport
         #expect(summary.planned == 200)
         #expect(summary.notSent > 100)
         #expect(summary.blockedSeconds[Obstacle.streams.rawValue] > 0.5)
+        #expect(summary.rateBeforeLate == 200)
         // The last one that went out had waited since the first second.
         #expect(summary.lag.max > 500_000_000)
     }

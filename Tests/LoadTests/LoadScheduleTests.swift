@@ -57,6 +57,13 @@ struct LoadScheduleTests {
         }
     }
 
+    @Test func theRateOfARampIsTheLineBetweenItsEnds() {
+        let schedule = LoadSchedule(fromRate: 100, toRate: 300, durationNs: 10 * Self.secondNs)
+        #expect(schedule.rate(atNs: 0) == 100)
+        #expect(abs(schedule.rate(atNs: 5 * Self.secondNs) - 200) < 1e-9)
+        #expect(abs(schedule.rate(atNs: .max) - 300) < 1e-9)
+    }
+
     @Test func nothingIsDueBeforeTheStartOrAfterTheEnd() {
         let schedule = LoadSchedule(rate: 10, durationNs: Self.secondNs)
         #expect(schedule.count(untilNs: 0) == 0)

@@ -11,6 +11,11 @@ enum LoadText {
     static func render(_ summary: LoadSummary) -> String {
         guard summary.planned > 0 else { return warning(summary) }
         var lines = [headline(summary), counts(summary)]
+        if let rate = summary.rateBeforeLate, isRamp(summary) {
+            lines.append(
+                "Up to \(NumberText.rate(rate)) per second no request went out more than 100 ms late."
+            )
+        }
         lines += failures(summary)
         lines += ["", header()]
         lines.append(row("latency", summary.latency))
@@ -54,6 +59,10 @@ enum LoadText {
             text += ", STOPPED after \(passed)"
         }
         return text
+    }
+
+    private static func isRamp(_ summary: LoadSummary) -> Bool {
+        summary.options.schedule.fromRate < summary.options.schedule.toRate
     }
 
     private static func counts(_ summary: LoadSummary) -> String {

@@ -15,7 +15,7 @@ enum LoadWatcher {
             defer { loop.close() }
             let finished = try loop.makeWakeup { loop.stop() }
             let run = try LoadRun.start(options, tokens: tokens) { finished.send() }
-            try watch(run, on: loop, isQuiet: isQuiet)
+            try watch(run, options, on: loop, isQuiet: isQuiet)
             return run.wait()
         } catch let error as LoadError {
             throw CommandFailure(
@@ -26,9 +26,11 @@ enum LoadWatcher {
     }
 
     private static func watch(
-        _ run: LoadRun, on loop: EventLoop, isQuiet: Bool
+        _ run: LoadRun, _ options: LoadOptions, on loop: EventLoop, isQuiet: Bool
     ) throws(EventLoopError) {
-        var line = LoadLine(isTerminal: Terminal.showsStandardError)
+        var line = LoadLine(
+            isTerminal: Terminal.showsStandardError,
+            scheduleSeconds: Double(options.schedule.durationNs) / 1e9)
         let ticks = try loop.makeTimer {
             Terminal.standardError(line.update(run.takeProgress(), columns: Terminal.columns))
         }
@@ -48,9 +50,13 @@ enum LoadWatcher {
 /// a file.
 struct LoadLine {
     let isTerminal: Bool
+    let scheduleSeconds: Double
     private var earlier: (seconds: Double, accepted: UInt64, failed: UInt64)?
 
-    init(isTerminal: Bool) { self.isTerminal = isTerminal }
+    init(isTerminal: Bool, scheduleSeconds: Double) {
+        self.isTerminal = isTerminal
+        self.scheduleSeconds = scheduleSeconds
+    }
 
     mutating func update(_ progress: LoadProgress, columns: Int) -> String {
         let text = text(progress)
@@ -79,6 +85,10 @@ struct LoadLine {
             parts.append("p99 " + LoadText.time(ns: progress.recentLatency.percentile(0.99)))
         }
         if failed > 0 { parts.append("\(NumberText.count(failed)) failed") }
+        // A second late at most: then what is due is not sent any more.
+        if seconds > scheduleSeconds + 1, progress.inFlight > 0 {
+            parts.append("waiting for the last answers")
+        }
         if progress.behind > 0 { parts.append("\(NumberText.count(progress.behind)) BEHIND") }
         return parts.joined(separator: " · ")
     }
