@@ -99,7 +99,8 @@ let package = Package(
             ]),
         tests(of: "Report", imports: ["Sending", "Campaign", "APNS", "JSON"]),
         .testTarget(
-            name: "PealTests", dependencies: ["peal", "TestSupport"], swiftSettings: swift),
+            name: "PealTests", dependencies: ["peal", "Load", "Measure", "TestSupport"],
+            swiftSettings: swift),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

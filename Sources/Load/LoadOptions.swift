@@ -30,6 +30,8 @@ package struct LoadOptions: Sendable {
     package var topic = "com.example.app"
     /// How long an answer is waited for.
     package var requestMsMax: UInt64 = 30_000
+    /// How long the server may be away once it was there.
+    package var outageMsMax: UInt64 = 10_000
 
     package init(endpoint: Endpoint, schedule: LoadSchedule) {
         self.endpoint = endpoint

@@ -16,10 +16,8 @@ struct ConnectAttempts {
 
 /// The worker's pool: opened, kept at its number, replaced, closed.
 extension LoadWorker {
-    /// A server that never let this worker in is given up after so many attempts,
+    /// A server that never let this worker in is given up after so many attempts.
     static let firstAttemptsMax = 3
-    /// and one that did, after so long without a connection.
-    static let outageNsMax: UInt64 = 10_000_000_000
     static let connectNsMax: UInt64 = 10_000_000_000
 
     /// Opens what is missing: one connection first, the others when that one is open.
@@ -70,7 +68,8 @@ extension LoadWorker {
         if connecting.failuresInARow == 0 { connecting.sinceNs = nowNs }
         connecting.failuresInARow += 1
         let isTooOften = !isReady && connecting.failuresInARow >= Self.firstAttemptsMax
-        let isTooLong = nowNs - connecting.sinceNs > Self.outageNsMax
+        let isTooLong =
+            nowNs - connecting.sinceNs > state.options.outageMsMax * 1_000_000
         if isPermanent || isTooOften || isTooLong {
             return fail(LoadError(.connection, "\(state.options.endpoint): \(cause)"))
         }

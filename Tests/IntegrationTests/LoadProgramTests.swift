@@ -57,6 +57,21 @@ struct LoadProgramTests {
         #expect((summary["notSent"] as? Int ?? 0) > 0)
     }
 
+    /// nginx ends each connection with GOAWAY after 300 requests, and answers before the body is
+    /// there.
+    @Test func nginxAnswersEveryRequestWhateverConnectionsItEnds() throws {
+        let nginx = try NginxServer(keepaliveRequests: 300)
+        let result = try peal.run(
+            "load", "--server", "https://127.0.0.1:\(nginx.port)", "--ca-file", nginx.caFile,
+            "--connections", "2", "--rate", "1000", "--duration", "2s", "--json")
+        let summary = try json(result)
+        #expect(summary["failed"] as? Int == 0)
+        let accepted = try #require(summary["accepted"] as? Int)
+        #expect(accepted == summary["sent"] as? Int)
+        let connections = try #require(summary["connections"] as? [String: Int])
+        #expect((connections["goaway"] ?? 0) + (connections["lost"] ?? 0) >= accepted / 300 - 2)
+    }
+
     @Test func anInterruptEndsWith130AndASummary() throws {
         let load = try peal.start("load", "--mock", "--rate", "100", "--duration", "1h")
         _ = try load.waitForErrorLine(containing: "accepted/s")

@@ -39,18 +39,19 @@ struct LoadRig {
     /// Runs the test to its end, or until so many were accepted, and checks what holds of every
     /// one.
     func run(
-        interruptedAfter accepted: UInt64? = nil, sourceLocation: SourceLocation = #_sourceLocation
+        interruptedAfter interruption: UInt64? = nil, withoutServerAfter stop: UInt64? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> LoadSummary {
         let ended = DispatchSemaphore(value: 0)
         let tokens = ProviderTokenSource(
             key: Self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         let run = try LoadRun.start(options, tokens: tokens) { ended.signal() }
-        if let accepted {
+        if let accepted = interruption ?? stop {
             // Each look waits for the next answers to come in.
             while run.takeProgress().accepted < accepted {
                 _ = ended.wait(timeout: .now() + .milliseconds(10))
             }
-            run.interrupt()
+            if interruption == nil { server.stop() } else { run.interrupt() }
         }
         #expect(ended.wait(timeout: .now() + 50) == .success, sourceLocation: sourceLocation)
         let summary = run.wait()

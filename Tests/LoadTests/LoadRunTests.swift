@@ -131,6 +131,17 @@ import Transport
         #expect(why.contains("cannot connect"))
     }
 
+    @Test func aServerThatIsGoneForLongEndsTheTestWithWhatWasMeasured() throws {
+        var rig = try LoadRig(LoadSchedule(rate: 200, durationNs: 3600 * Self.secondNs))
+        rig.options.outageMsMax = 200
+        let summary = try rig.run(withoutServerAfter: 50)
+        guard case .failed(let why) = summary.end else { throw Unexpected("\(summary.end)") }
+        #expect(why.contains("cannot connect"))
+        #expect(summary.accepted >= 50)
+        #expect(summary.connectionsLost + summary.connectionsGoAway == 1)
+        #expect(summary.blockedSeconds[Obstacle.connection.rawValue] > 0)
+    }
+
     /// The address is looked at again where it is used, whatever was looked up before.
     @Test(arguments: ["192.0.2.1", "17.188.143.34"])
     func anAddressThatMayNotBeUsedGetsNoPacket(host: String) throws {

@@ -4,6 +4,7 @@ import Transport
 
 @testable import Load
 
+/// B75: a load test goes to servers that are made for it, and never to Apple.
 struct LoadTargetTests {
     private func refusal(_ host: String, isOwned: Bool) throws -> String? {
         let target = LoadTarget(isOwned: isOwned)

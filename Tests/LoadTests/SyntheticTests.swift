@@ -1,6 +1,7 @@
 import APNS
 import Foundation
 import Testing
+import Transport
 
 @testable import Load
 
@@ -23,6 +24,17 @@ struct SyntheticTests {
             seen.insert(token)
         }
         #expect(seen.count == 20_000)
+    }
+
+    /// B75: one token that gets many notifications is held back.
+    @Test func noTokenIsHitMoreThanOnceAMinute() {
+        let schedule = LoadSchedule(fromRate: 100, toRate: 2000, durationNs: 300_000_000_000)
+        let options = LoadOptions(
+            endpoint: Endpoint(host: "localhost", port: 2197), schedule: schedule)
+        let count = options.tokenCount
+        let last = schedule.requestCount - 1
+        let gap = schedule.plannedNs(last) - schedule.plannedNs(last - count)
+        #expect(gap >= 60_000_000_000)
     }
 
     @Test func tokensComeInTurn() {
