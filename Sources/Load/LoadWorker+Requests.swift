@@ -151,7 +151,7 @@ extension LoadWorker {
     private func unprocessed(_ index: SlotIndex) {
         let slot = slots[index]
         slot.pointee.refusals += 1
-        guard slot.pointee.refusals <= Self.refusalsMax, !state.isStopping else {
+        guard slot.pointee.refusals <= Self.refusalsMax, !isDraining else {
             return finish(index, status: 0, code: LoadCounters.refused)
         }
         again.append(index, in: slots)

@@ -73,6 +73,8 @@ final class LoadWorker {
     /// See ``LoadMeasurements``; on the loop's clock, `.max` for none.
     var firstLateNs = UInt64.max
     private var timeAtStart: ThreadTime?
+    /// When the last request had gone out, or was given up.
+    private var end: (ns: UInt64, time: ThreadTime)?
 
     private var tick: LoopTimer!  // as above
     private var timer: PreciseTimer!
@@ -80,7 +82,8 @@ final class LoadWorker {
     private var timerDueNs: UInt64 = 0
     private var drainDeadlineNs = UInt64.max
     private var waitNs = UInt64.max
-    private var isDraining = false
+    /// Nothing is sent any more.
+    private(set) var isDraining = false
     /// Answers are not waited for any more.
     private(set) var isClosing = false
 
@@ -208,8 +211,9 @@ final class LoadWorker {
             if pool.isEmpty { loop.stop() }
             return
         }
-        let isAtEnd = startNs > 0 && nextPlannedNs == .max && again.isEmpty
-        if !isDraining, isAtEnd || state.isStopping || isPastGrace { drain() }
+        let isAllDone =
+            startNs > 0 && nextPlannedNs == .max && again.isEmpty && inFlight.isEmpty
+        if !isDraining, isAllDone || state.isStopping || isPastGrace { drain() }
         guard isDraining else { return }
         if state.isStopping { wait(ns: Self.stoppingNsMax, nowNs: loop.nowNs) }
         let isAnswered = inFlight.isEmpty
@@ -223,14 +227,14 @@ final class LoadWorker {
     }
 
     private var isPastGrace: Bool {
-        startNs > 0 && (nextPlannedNs != .max || !again.isEmpty)
-            && loop.nowNs >= startNs + schedule.durationNs + Self.graceNs
+        startNs > 0 && loop.nowNs >= startNs + schedule.durationNs + Self.graceNs
     }
 
     /// Nothing more is sent; what is in flight is waited for.
     private func drain() {
         let nowNs = loop.nowNs
         isDraining = true
+        end = (nowNs, ThreadTime.now())
         note(nil, nowNs: nowNs)
         wait(ns: state.options.requestMsMax * 1_000_000, nowNs: nowNs)
         while again.first >= 0 {
@@ -249,8 +253,6 @@ final class LoadWorker {
     }
 
     private func handOver() {
-        let time = ThreadTime.now()
-        let elapsedNs = max(loop.nowNs, startNs + 1) - startNs
         state.add { measured in
             measured.latency.add(latency)
             measured.service.add(service)
@@ -259,12 +261,13 @@ final class LoadWorker {
             for obstacle in Obstacle.allCases {
                 measured.blockedNs[obstacle.rawValue] += blockedNs[obstacle.rawValue]
             }
-            guard let timeAtStart else { return }
+            guard let timeAtStart, let end else { return }
+            let elapsedNs = max(end.ns, startNs + 1) - startNs
             if firstLateNs < .max {
                 measured.firstLateNs = min(measured.firstLateNs ?? .max, firstLateNs - startNs)
             }
-            let ranNs = time.ranNs - timeAtStart.ranNs
-            let waitedNs = time.waitedNs - min(time.waitedNs, timeAtStart.waitedNs)
+            let ranNs = end.time.ranNs - timeAtStart.ranNs
+            let waitedNs = end.time.waitedNs - min(end.time.waitedNs, timeAtStart.waitedNs)
             measured.processorNs += ranNs
             measured.threadBusyShareMax = max(
                 measured.threadBusyShareMax, Double(ranNs) / Double(elapsedNs))

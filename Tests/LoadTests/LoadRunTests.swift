@@ -103,6 +103,16 @@ import Transport
         #expect(summary.failed == 0)
     }
 
+    @Test func theLastRequestGoesAgainToo() throws {
+        var rig = try LoadRig(LoadSchedule(rate: 100, durationNs: Self.secondNs))
+        let last = rig.token(99)
+        rig = try LoadRig(
+            rig.options.schedule, faults: ["reset=REFUSED_STREAM token=\(last) times=2"])
+        let summary = try rig.run()
+        #expect(summary.accepted == 100)
+        #expect(summary.again == 2)
+    }
+
     @Test func aRequestThatIsNeverAnsweredIsGivenUpAndCounted() throws {
         var rig = try LoadRig(LoadSchedule(rate: 100, durationNs: Self.secondNs))
         rig = try LoadRig(rig.options.schedule, faults: ["silence token=\(rig.token(50))"])
