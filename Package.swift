@@ -37,6 +37,7 @@ let package = Package(
         // The modules, lowest first.
         module("EventLoop", imports: ["CLibuv"]),
         module("JSON"),
+        module("Measure"),
         module("Crypto", imports: ["COpenSSL"]),
         module("TLS", imports: ["COpenSSL", "Crypto"]),
         module("HTTP2", imports: ["CNghttp2"]),
@@ -50,15 +51,21 @@ let package = Package(
             ]),
         module(
             "MockAPNS",
-            imports: ["APNS", "JSON", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop"]),
+            imports: [
+                "APNS", "JSON", "Measure", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop",
+            ]),
+        module(
+            "Load",
+            imports: [
+                "APNS", "JSON", "Measure", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop",
+            ]),
         module("Check", imports: ["Campaign", "APNS", "Crypto", "EventLoop"]),
         module("Report", imports: ["Check", "Sending", "Campaign", "APNS", "JSON"]),
         .executableTarget(
             name: "peal",
             dependencies: [
-                "Report", "Check", "MockAPNS", "Sending", "Campaign", "APNS", "JSON", "Crypto",
-                "TLS",
-                "Transport", "HTTP2", "EventLoop",
+                "Report", "Check", "Load", "MockAPNS", "Sending", "Campaign", "APNS", "JSON",
+                "Crypto", "TLS", "Transport", "HTTP2", "EventLoop", "Measure",
             ],
             swiftSettings: swift),
 
@@ -68,6 +75,7 @@ let package = Package(
             swiftSettings: swift),
         tests(of: "EventLoop"),
         tests(of: "JSON"),
+        tests(of: "Measure"),
         tests(of: "Crypto"),
         tests(of: "TLS", imports: ["Crypto"]),
         tests(of: "HTTP2"),
@@ -85,9 +93,16 @@ let package = Package(
                 "APNS", "JSON", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop", "CNghttp2",
             ]),
         tests(of: "Check", imports: ["Campaign", "APNS", "JSON"]),
+        tests(
+            of: "Load",
+            imports: [
+                "MockAPNS", "Measure", "APNS", "JSON", "Transport", "HTTP2", "TLS", "EventLoop",
+                "Crypto",
+            ]),
         tests(of: "Report", imports: ["Check", "Sending", "Campaign", "APNS", "JSON"]),
         .testTarget(
-            name: "PealTests", dependencies: ["peal", "TestSupport"], swiftSettings: swift),
+            name: "PealTests", dependencies: ["peal", "Load", "Measure", "TestSupport"],
+            swiftSettings: swift),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -1,3 +1,5 @@
+internal import Measure
+
 /// What one worker has counted. The worker writes, anybody reads: plain loads and stores that cost
 /// nothing extra, and no lock per request.
 ///

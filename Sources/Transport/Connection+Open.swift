@@ -3,8 +3,11 @@ internal import TLS
 
 /// From an endpoint to an open connection.
 extension Connection {
-    func start(_ endpoint: Endpoint) throws(ConnectionFailure) {
+    func start(
+        _ endpoint: Endpoint, refusal: ((SocketAddress) -> String?)?
+    ) throws(ConnectionFailure) {
         let connector = Connector(loop: loop) { [weak self] outcome in self?.connected(outcome) }
+        connector.refusal = refusal
         self.connector = connector
         try connector.start(endpoint)
     }

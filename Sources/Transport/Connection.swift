@@ -82,14 +82,18 @@ package final class Connection {
 
     /// Begins to connect. The host is looked up afresh; its addresses are tried in turn, from a
     /// random one on. The server's certificate must be for `endpoint.host`.
+    ///
+    /// `refusal` says why an address may not be connected to, nil that it may; if any address of
+    /// the host may not, no packet is sent.
     package static func connect(
         to endpoint: Endpoint, tls: TLSContext, session: any HTTP2Session, flusher: Flusher,
-        loop: EventLoop, delegate: any ConnectionDelegate
+        loop: EventLoop, delegate: any ConnectionDelegate,
+        refusal: ((SocketAddress) -> String?)? = nil
     ) throws(ConnectionFailure) -> Connection {
         let connection = Connection(
             role: .client(serverName: endpoint.host), tls: tls, session: session,
             flusher: flusher, loop: loop, delegate: delegate)
-        try connection.start(endpoint)
+        try connection.start(endpoint, refusal: refusal)
         return connection
     }
 

@@ -24,6 +24,9 @@ package final class Connector {
     private var firstFailure: (address: SocketAddress, text: String)?
     private var failureCount = 0
 
+    /// Why an address may not be used; nil: it may. One that may not ends the attempt as a whole.
+    var refusal: ((SocketAddress) -> String?)?
+
     /// True once the host name is looked up.
     package private(set) var isConnecting = false
 
@@ -54,6 +57,9 @@ package final class Connector {
 
     /// Tries `addresses` in turn, beginning at a random one. Called from the loop only.
     package func tryAddresses(_ addresses: [SocketAddress]) {
+        if let text = addresses.lazy.compactMap({ self.refusal?($0) }).first {
+            return finish(.failure(.local(text)))
+        }
         isConnecting = true
         let first = Int.random(in: 0..<max(addresses.count, 1))
         addressesLeft = (addresses[first...] + addresses[..<first])[...]

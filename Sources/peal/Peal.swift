@@ -30,6 +30,7 @@ enum Peal {
         case "send": try SendCommand.run(arguments)
         case "check": try CheckCommand.run(arguments)
         case "mock": try MockCommand.run(arguments)
+        case "load": try LoadCommand.run(arguments)
         case "device": try DeviceCommand.run(arguments)
         case "auth": try AuthCommand.run(arguments)
         default: preconditionFailure("\(arguments.command.name) is declared and has no code")

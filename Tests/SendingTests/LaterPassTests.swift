@@ -182,18 +182,18 @@ import Testing
     /// The second signal leaves the rows of the pass in doubt; at most once is kept all the same.
     @Test func rowsOfAPassThatIsCutOffAreInDoubt() throws {
         let server = try ScriptedServer { request in
-            guard request.row > 90 else { return .accept }
+            guard request.row > 95 else { return .accept }
             return request.attempt <= 3 ? .refuse(503, "ServiceUnavailable") : .silence
         }
         var rig = quickRig(server, rows: 100)
-        let stopped = try stop(&rig, twice: true) { _ in server.waitForRequests(90 + 40) }
-        #expect(stopped.summary.inDoubt == 10)
+        let stopped = try stop(&rig, twice: true) { _ in server.waitForRequests(95 + 20) }
+        #expect(stopped.summary.inDoubt == 5)
 
         rig.manifest["retry"] = "{onUnknown: 'skip'}"
         let sent = try rig.send()
         #expect(sent.summary.completed)
-        #expect(sent.count(.unknown) == 10)
-        #expect(server.log.requests.count == 130)
+        #expect(sent.count(.unknown) == 5)
+        #expect(server.log.requests.count == 115)
     }
 
     /// A row that may have been delivered, then was refused for an hour: who wants at most one

@@ -1,11 +1,13 @@
 /// Durations as a manifest writes them: a whole number and its unit, such as "500ms" or "4h".
-enum ManifestDuration {
-    static let form = "write a number and a unit, such as \"500ms\", \"30s\", \"15m\" or \"4h\""
+package enum ManifestDuration {
+    /// What to write, for messages.
+    package static let form =
+        "write a number and a unit, such as \"500ms\", \"30s\", \"15m\" or \"4h\""
     /// A year: longer is a slip of the pen, and the bound keeps sums of times far from overflow.
-    static let msMax: Int64 = 366 * 86_400_000
+    package static let msMax: Int64 = 366 * 86_400_000
 
     /// Milliseconds; nil when `text` is no duration or longer than `msMax`.
-    static func milliseconds(_ text: String) -> Int64? {
+    package static func milliseconds(_ text: String) -> Int64? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let factor: Int64
         switch text.dropFirst(digits.count) {

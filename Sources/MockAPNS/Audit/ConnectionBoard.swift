@@ -1,4 +1,5 @@
 internal import JSON
+internal import Measure
 
 /// What one worker's connections have done, readable while they do it.
 ///

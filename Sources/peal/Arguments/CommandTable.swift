@@ -3,8 +3,8 @@ internal import MockAPNS
 /// Every command and option of Peal: the one declaration of the command line.
 package enum CommandTable {
     package static let commands = [
-        send, check, mock, device, auth,
-        CommandSpec(later: "report"), CommandSpec(later: "load"),
+        send, check, mock, load, device, auth,
+        CommandSpec(later: "report"),
     ]
 
     /// The commands that this version supports.

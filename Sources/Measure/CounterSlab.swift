@@ -4,12 +4,12 @@ internal import Synchronization
 /// lock.
 ///
 /// *Thread*: `add` and `set` on one thread; reading on any. *Ownership*: its memory is its own.
-final class CounterSlab: @unchecked Sendable {
+package final class CounterSlab: @unchecked Sendable {
     // Proof for @unchecked: the pointer never changes, and what it points to are atomics.
     private let cells: UnsafeMutablePointer<Atomic<UInt64>>
-    let count: Int
+    package let count: Int
 
-    init(count: Int) {
+    package init(count: Int) {
         self.count = count
         cells = .allocate(capacity: count)
         for index in 0..<count { (cells + index).initialize(to: Atomic(0)) }
@@ -21,14 +21,15 @@ final class CounterSlab: @unchecked Sendable {
     }
 
     /// Adds, and wraps at 2^64.
-    func add(_ amount: UInt64, at index: Int) { set(self[index] &+ amount, at: index) }
+    package func add(_ amount: UInt64, at index: Int) { set(self[index] &+ amount, at: index) }
 
-    func set(_ value: UInt64, at index: Int) {
+    /// Writes one number.
+    package func set(_ value: UInt64, at index: Int) {
         precondition(index >= 0 && index < count)
         cells[index].store(value, ordering: .releasing)
     }
 
-    subscript(index: Int) -> UInt64 {
+    package subscript(index: Int) -> UInt64 {
         precondition(index >= 0 && index < count)
         return cells[index].load(ordering: .acquiring)
     }
