@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sending
 
-@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+@Suite(.timeLimit(.minutes(5))) struct RetryTests {
     @Test func everyRowIsAcceptedOnce() throws {
         let server = try ScriptedServer { _ in .accept }
         let sent = try SendingRig(server, rows: 500).send()
