@@ -60,6 +60,13 @@ let package = Package(
             ],
             swiftSettings: swift),
 
+        // The benchmarks: `tools/benchmark` builds and runs them. `Suite/Sending` holds links to files
+        // of the module `Sending`, whose parts are no interface of it.
+        .executableTarget(
+            name: "peal-benchmark",
+            dependencies: ["Campaign", "APNS", "JSON", "HTTP2", "Crypto"],
+            path: "Benchmarks/Suite", swiftSettings: swift),
+
         // Tests.
         .target(
             name: "TestSupport", dependencies: ["Crypto"], path: "Tests/TestSupport",

@@ -1,0 +1,1 @@
+../../../Sources/Sending/Duplicates/DuplicateTable.swift

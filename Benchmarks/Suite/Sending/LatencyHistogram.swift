@@ -1,0 +1,1 @@
+../../../Sources/Sending/Delivery/LatencyHistogram.swift

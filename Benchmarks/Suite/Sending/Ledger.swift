@@ -1,0 +1,1 @@
+../../../Sources/Sending/Run/Ledger.swift

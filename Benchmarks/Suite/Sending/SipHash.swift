@@ -1,0 +1,1 @@
+../../../Sources/Sending/Support/SipHash.swift
