@@ -44,7 +44,8 @@ struct StringScanTests {
     }
 
     @Test(arguments: [
-        (UInt8(0x1F), JSONFault.controlCharacter), (0x00, .controlCharacter), (0x09, .controlCharacter),
+        (UInt8(0x1F), JSONFault.controlCharacter), (0x00, .controlCharacter),
+        (0x09, .controlCharacter),
         (0x0A, .newlineInString), (0x80, .badUTF8), (0xFF, .badUTF8),
     ])
     func aFaultIsToldWithItsPlace(byte: UInt8, expected: JSONFault) throws {

@@ -63,7 +63,9 @@ struct CSVRowPropertyTests {
     @Test func recordsOfAnyKindAreSplitAsTheRFCSays() {
         var random = SeededGenerator()
         let parser = CSVRowParser(header: CSVHeader(names: ["a", "b", "c"]))
-        let pieces: [[UInt8]] = ["a", "bcdefgh", ",", ",", "é", "\r", " ", "-"].map { Array($0.utf8) }
+        let pieces: [[UInt8]] = ["a", "bcdefgh", ",", ",", "é", "\r", " ", "-"].map {
+            Array($0.utf8)
+        }
         let rare: [[UInt8]] = [[0x22], [0x22, 0x22], [0], [0xC3], [0x80]]
         for _ in 0..<60_000 {
             let isRare = Bool.random(using: &random)
