@@ -93,6 +93,9 @@ let package = Package(
         .testTarget(
             name: "PealTests", dependencies: ["peal", "TestSupport"], swiftSettings: swift),
         .testTarget(
+            name: "BenchmarkTests", dependencies: ["peal-benchmark", "TestSupport"],
+            swiftSettings: swift),
+        .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "TestSupport", "JSON", "APNS", "Campaign", "Sending", "MockAPNS", "Crypto",

@@ -9,6 +9,13 @@ struct Failure: Error, CustomStringConvertible {
 
 /// Says something on standard error: standard output belongs to the tables.
 func say(_ text: String) {
-    let line = Array("benchmark: \(text)\n".utf8)
-    _ = write(2, line, line.count)
+    writeLine("benchmark: \(text)", to: 2)
+}
+
+/// Puts a table on standard output, at once, so that it stands in its place among what `say` says.
+func show(_ text: String) { writeLine(text, to: 1) }
+
+private func writeLine(_ text: String, to descriptor: Int32) {
+    let line = Array("\(text)\n".utf8)
+    _ = write(descriptor, line, line.count)
 }

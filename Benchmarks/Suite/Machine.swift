@@ -13,9 +13,11 @@ enum Machine {
             let text = textFile(child.outputPath) + textFile(child.errorPath)
             return String(text.split(separator: "\n").first ?? "")
         }
-        let model = textFile("/proc/cpuinfo").split(separator: "\n")
+        let model =
+            textFile("/proc/cpuinfo").split(separator: "\n")
             .first { $0.hasPrefix("model name") }?.split(separator: ":").last?.dropFirst() ?? "?"
-        let system = textFile("/etc/os-release").split(separator: "\n")
+        let system =
+            textFile("/etc/os-release").split(separator: "\n")
             .first { $0.hasPrefix("PRETTY_NAME=") }?.split(separator: "\"").last ?? "?"
         let load = textFile("/proc/loadavg").split(separator: " ").first.map(String.init) ?? "?"
         return [
@@ -38,7 +40,7 @@ enum Machine {
                 "aioapns",
                 first([
                     projectRoot + "/.build/test-python/bin/python", "-c",
-                    "import importlib.metadata as m; print(m.version('aioapns'))",
+                    "import importlib.metadata as m; show(m.version('aioapns'))",
                 ])
             ),
         ]

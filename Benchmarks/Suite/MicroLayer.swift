@@ -7,10 +7,13 @@ struct MicroLayer {
     func cases() throws -> [MicroCase] {
         // The path takes its rows in thousands of tens.
         let rows = try Rows(work, count: options.size == .tiny ? 10_000 : 20_000)
-        let canned = try CannedServer()
-        return try ReaderCases(rows: rows).all() + RowCases(rows: rows).all()
-            + [RequestCase(canned: canned).microCase()]
-            + [PathCase(rows: rows, canned: canned).microCase()]
+        var cases = try ReaderCases(rows: rows).all() + RowCases(rows: rows).all()
+        if options.wants("request") || options.wants("path") {
+            let canned = try CannedServer()
+            cases.append(RequestCase(canned: canned).microCase())
+            cases.append(try PathCase(rows: rows, canned: canned).microCase())
+        }
+        return cases
     }
 
     func run(_ layers: [String], into file: ResultFile) throws {

@@ -15,10 +15,10 @@ struct Options {
           --rounds N      so many interleaved rounds (default: 5, with --quick 3)
           --json FILE     where the results go (default: .build/benchmark/results.json)
           --continue      leaves out the cases that FILE already holds
-        report            writes Benchmarks/RESULTS.md and its plot from FILE
+        report            writes Benchmarks/RESULTS.md and its plot from FILE; --output FOLDER: there
         --allocations     checks allocations per 1,000 notifications against Benchmarks/thresholds.json
         --instructions    checks instructions of the micro cases against it
-        --renew           measures both and writes that file anew
+        --renew           measures both and writes that file anew; --thresholds FILE: another one
         """
 
     enum Size { case full, quick, tiny }
@@ -31,6 +31,9 @@ struct Options {
     var rounds: Int
     var jsonPath = projectRoot + "/.build/benchmark/results.json"
     var continues = false
+    var thresholdsPath = projectRoot + "/Benchmarks/thresholds.json"
+    /// Where the report goes.
+    var outputFolder = projectRoot + "/Benchmarks"
     /// The program that is measured.
     var peal = projectRoot + "/.build/release/peal"
 
@@ -55,6 +58,8 @@ struct Options {
                 roundsGiven = number
             case "--json": jsonPath = try value(argument)
             case "--peal": peal = try value(argument)
+            case "--thresholds": thresholdsPath = try value(argument)
+            case "--output": outputFolder = try value(argument)
             case "--continue": continues = true
             case "--allocations": action = .allocations
             case "--instructions": action = .instructions
@@ -62,7 +67,7 @@ struct Options {
             case "--counted-run": action = .countedRun
             case "report":
                 action = .report
-                if let path = rest.popFirst() { jsonPath = path }
+                if let path = rest.first, !path.hasPrefix("--") { jsonPath = rest.removeFirst() }
             case "all": layers = Self.layers
             default:
                 guard Self.layers.contains(argument) else {

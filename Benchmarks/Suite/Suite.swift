@@ -5,13 +5,15 @@ struct Suite {
     func perform() throws {
         switch options.action {
         case .run: try run()
-        case .report: try Report(ResultFile(reading: options.jsonPath)).write()
+        case .report:
+            let file = try ResultFile(reading: options.jsonPath)
+            try Report(file: file, folder: options.outputFolder).write()
         case .allocations:
             try AllocationGate(options: options, work: try WorkFolder())
-                .check(against: Thresholds.read())
+                .check(against: Thresholds.read(options.thresholdsPath))
         case .instructions:
             try InstructionGate(options: options, work: try WorkFolder())
-                .check(against: Thresholds.read())
+                .check(against: Thresholds.read(options.thresholdsPath))
         case .renew: try renew()
         case .countedRun: try InstructionGate.countedRun(options, WorkFolder())
         }
@@ -22,8 +24,8 @@ struct Suite {
         var thresholds = Thresholds()
         thresholds.allocations = try AllocationGate(options: options, work: work).measure()
         thresholds.instructions = try InstructionGate(options: options, work: work).measure()
-        try thresholds.write()
-        say("\(Thresholds.path) is written anew: look at what has changed in it")
+        try thresholds.write(options.thresholdsPath)
+        say("\(options.thresholdsPath) is written anew: look at what has changed in it")
     }
 
     private func run() throws {
@@ -42,7 +44,7 @@ struct Suite {
             let results = file.results.filter { $0.layer == layer && options.wants($0.name) }
             guard !results.isEmpty else { continue }
             say("\(layer) took \(NumberText.fixed(seconds, places: 1)) s")
-            print("\n\(layer)\n\(Table(of: results).text)")
+            show("\n\(layer)\n\(Table(of: results).text)")
         }
         say("the results are in \(options.jsonPath)")
     }

@@ -34,8 +34,8 @@ extension Table {
     /// The results of one layer: a column for each figure that one of them has.
     init(of results: [CaseResult]) {
         var names: [(name: String, unit: String)] = []
-        for (name, figure) in results.flatMap(\.figures) where !names.contains(where: { $0.name == name })
-        {
+        for (name, figure) in results.flatMap(\.figures)
+        where !names.contains(where: { $0.name == name }) {
             names.append((name, figure.unit))
         }
         let hasSubjects = results.contains { !$0.subject.isEmpty }

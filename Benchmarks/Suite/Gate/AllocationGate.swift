@@ -13,7 +13,9 @@ struct AllocationGate {
     /// Per 1,000 notifications, in the order of the counting library.
     func measure() throws -> [(owner: String, perThousand: Double)] {
         let library = projectRoot + "/.build/benchmark/count-allocations.so"
-        guard fileExists(library) else { throw Failure("\(library) is missing: run tools/benchmark") }
+        guard fileExists(library) else {
+            throw Failure("\(library) is missing: run tools/benchmark")
+        }
         let mock = try MockAPNs(options, work)
         let files = try CampaignFiles(work, shape: Shape(), name: "allocations")
         let short = try run(Self.counts.short, library, files, mock)
@@ -55,7 +57,7 @@ struct AllocationGate {
             table.add([owner, NumberText.fixed(number, places: 1), NumberText.grouped(limit)])
             if number > limit + Self.slackPerThousand { failures.append(owner) }
         }
-        print(table.text)
+        show(table.text)
         guard failures.isEmpty else {
             throw Failure(
                 """

@@ -17,13 +17,14 @@ struct InstructionGate {
     /// The counted program: every case once to warm up, then between two marks.
     static func countedRun(_ options: Options, _ work: WorkFolder) throws {
         let layer = MicroLayer(options: options, work: work)
-        for microCase in try layer.cases() where microCase.countsInstructions {
+        for microCase in try layer.cases()
+        where microCase.countsInstructions && options.wants(microCase.name) {
             let operations = microCase.operationsOfCountedRun
             try microCase.perform(operations)
             markForCounting()
             try microCase.perform(operations)
             markForCounting()
-            print("\(microCase.name) \(operations)")
+            show("\(microCase.name) \(operations)")
         }
     }
 
@@ -37,7 +38,8 @@ struct InstructionGate {
             [
                 "valgrind", "--tool=callgrind", "--callgrind-out-file=\(output)",
                 "--dump-before=\(Self.mark)", CommandLine.arguments[0], "--counted-run",
-            ],
+            ] + (options.caseText.map { ["--case", $0] } ?? [])
+                + (options.size == .tiny ? ["--tiny"] : []),
             environment: [
                 "GLIBC_TUNABLES": "glibc.cpu.hwcaps=" + Self.withheld.joined(separator: ","),
                 "SWIFT_DETERMINISTIC_HASHING": "1",
@@ -83,7 +85,7 @@ struct InstructionGate {
             ])
             if change ?? 0 > Self.margin * 100 { failures.append(name) }
         }
-        print(table.text)
+        show(table.text)
         guard failures.isEmpty else {
             throw Failure(
                 """

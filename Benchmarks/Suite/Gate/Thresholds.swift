@@ -3,8 +3,6 @@ internal import JSON
 /// `Benchmarks/thresholds.json`: counts that may not grow, as they were when they were last looked
 /// at.
 struct Thresholds {
-    static let path = projectRoot + "/Benchmarks/thresholds.json"
-
     /// Instructions are those of one processor's and one compiler's code.
     static var machine: String {
         #if arch(x86_64)
@@ -22,7 +20,7 @@ struct Thresholds {
     /// Instructions per operation of the micro cases.
     var instructions: [(name: String, count: Double)] = []
 
-    static func read() throws(Failure) -> Thresholds {
+    static func read(_ path: String) throws(Failure) -> Thresholds {
         let node: JSONNode
         do throws(JSONError) {
             node = try JSONDocument.parse(bytesOfFile(path), dialect: .json5)
@@ -40,7 +38,7 @@ struct Thresholds {
         return thresholds
     }
 
-    func write() throws(Failure) {
+    func write(_ path: String) throws(Failure) {
         var json = JSONWriter(pretty: true)
         json.beginObject()
         json.key("machine")
@@ -60,6 +58,6 @@ struct Thresholds {
         }
         json.endObject()
         json.endObject()
-        try writeFile(Self.path, json.bytes + [10])
+        try writeFile(path, json.bytes + [10])
     }
 }

@@ -32,7 +32,8 @@ struct RowCases {
         let token = Array("5e41ab087439611ea8f28fc0b9b2a05e67abd4e0ebcac1d18e72b07d4aaf8d04".utf8)
         let output = UnsafeMutableRawBufferPointer.allocate(
             byteCount: DeviceToken.hexCharactersMax, alignment: 16)  // until the program ends
-        return MicroCase(name: "token-check", bytesPerOperation: Double(token.count)) { operations in
+        return MicroCase(name: "token-check", bytesPerOperation: Double(token.count)) {
+            operations in
             token.withUnsafeBytes { token in
                 for _ in 0..<operations {
                     keep(DeviceToken.normalise(token, into: output) ?? 0)

@@ -68,7 +68,8 @@ final class WorkFolder {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/peal-benchmark-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw Failure("cannot make a folder in \(parent); set TMPDIR to one that can be written")
+            throw Failure(
+                "cannot make a folder in \(parent); set TMPDIR to one that can be written")
         }
         path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }

@@ -1,19 +1,17 @@
 /// Writes `Benchmarks/RESULTS.md` and its plot from the results of a run.
 struct Report {
-    static let folder = projectRoot + "/Benchmarks"
     static let plotName = "cpu-per-notification.svg"
 
     let file: ResultFile
-
-    init(_ file: ResultFile) { self.file = file }
+    let folder: String
 
     func write() throws(Failure) {
         let rivals = file.results.filter { $0.layer == "rivals" }
         if !rivals.isEmpty {
-            try writeFile("\(Self.folder)/\(Self.plotName)", BarPlot(rivals).svg)
+            try writeFile("\(folder)/\(Self.plotName)", BarPlot(rivals).svg)
         }
-        try writeFile("\(Self.folder)/RESULTS.md", text(hasPlot: !rivals.isEmpty))
-        say("Benchmarks/RESULTS.md is written")
+        try writeFile("\(folder)/RESULTS.md", text(hasPlot: !rivals.isEmpty))
+        say("\(folder)/RESULTS.md is written")
     }
 
     private func text(hasPlot: Bool) -> String {
@@ -41,7 +39,7 @@ struct Report {
             parts.append(
                 "## What was left out\n\n" + file.skipped.map { "* \($0)" }.joined(separator: "\n"))
         }
-        parts.append(textFile(Self.folder + "/TRIED.md"))
+        parts.append(textFile(projectRoot + "/Benchmarks/TRIED.md"))
         return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
     }
 

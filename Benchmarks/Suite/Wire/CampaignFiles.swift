@@ -79,7 +79,8 @@ final class CampaignFiles {
         var total = 0
         while try reader.next(into: chunk) {
             for index in 0..<chunk.recordCount {
-                guard rowReader.read(chunk.record(at: index)) == nil, rowReader.render() == nil else {
+                guard rowReader.read(chunk.record(at: index)) == nil, rowReader.render() == nil
+                else {
                     throw Failure("row \(index + 1) of \(file) cannot be rendered")
                 }
                 total += rowReader.payload.count

@@ -17,7 +17,8 @@ struct RivalsLayer {
         let sampler = Sampler(work)
         for name in names {
             if name != "local APNs", findProgram(name) == nil {
-                try file.skip("rivals against \(name): it is not installed (apt-get install \(name))")
+                try file.skip(
+                    "rivals against \(name): it is not installed (apt-get install \(name))")
                 continue
             }
             let server: any LocalServer =
@@ -45,7 +46,7 @@ struct RivalsLayer {
                 let counts = Counts.of(options.size).divided(by: client.divisor)
                 do {
                     samples[index].append(try sampler.sample(client, server, files, counts))
-                } catch where !(client is PealClient) {
+                } catch  where !(client is PealClient) {
                     failed.insert(index)
                     try file.skip("\(client.name) against \(server.name): \(error)")
                 }

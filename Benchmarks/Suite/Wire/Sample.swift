@@ -22,7 +22,7 @@ final class Sampler {
         return Sample(
             clientMicroseconds: (long.usage.cpuSeconds - short.usage.cpuSeconds) / count * 1e6,
             serverMicroseconds: (long.server - short.server) / count * 1e6,
-            perSecond: count / max(1e-9, long.usage.wallSeconds - short.usage.wallSeconds),
+            perSecond: count / max(1e-6, long.usage.wallSeconds - short.usage.wallSeconds),
             residentKiB: Double(long.usage.residentKiBMax))
     }
 

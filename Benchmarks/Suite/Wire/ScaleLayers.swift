@@ -87,7 +87,9 @@ struct StartLayer {
 
     func run(into file: ResultFile) throws {
         // 95 bytes a row: the full run's largest file has about 1 GB.
-        for rows in [ScaleLayer.rowCounts(options.size).first!, ScaleLayer.rowCounts(options.size).last!] {
+        for rows in [
+            ScaleLayer.rowCounts(options.size).first!, ScaleLayer.rowCounts(options.size).last!,
+        ] {
             let name = "rows \(rows)"
             guard options.wants(name), !file.holds("start", name) else { continue }
             say("start: \(rows) rows")

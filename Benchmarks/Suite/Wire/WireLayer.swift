@@ -11,6 +11,7 @@ struct WireLayer {
             cases.append((name, shape))
         }
         let isFull = options.size == .full
+        if options.size == .tiny { return cases }
         for connections in isFull ? [1, 2, 8, 16] : [1, 16] {
             add("connections \(connections)") { $0.connections = connections }
         }
