@@ -7,7 +7,7 @@ func monotonicNs() -> UInt64 {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// The processor time of this process in nanoseconds: other programs on the machine take none of it.
+/// The processor time of this process in nanoseconds: other programs take none of it.
 func processorNs() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

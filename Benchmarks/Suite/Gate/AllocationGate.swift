@@ -4,7 +4,7 @@ internal import JSON
 /// notifications need, per 1,000.
 struct AllocationGate {
     static let counts = Counts(short: 20_000, long: 40_000)
-    /// What is made now and then and not per notification: a chunk's line, a timer. One in a thousand.
+    /// What is made now and then and not per notification: a chunk's line, a timer.
     static let slackPerThousand = 1.0
 
     let options: Options

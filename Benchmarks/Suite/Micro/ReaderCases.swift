@@ -69,7 +69,7 @@ struct ReaderCases {
         }
     }
 
-    /// Reader and scanner: every token of every record, checked, with the bytes of all texts at hand.
+    /// Reader and scanner: every token of every record, checked, with the bytes of all texts.
     private func scan(_ name: String, _ path: String) throws -> MicroCase {
         let facts = try facts(path)
         let chunk = RecordChunk()

@@ -42,8 +42,8 @@ struct RowCases {
         }
     }
 
-    /// Claims a token in the table of duplicates; all are new. The table is made before, for as many
-    /// rows as there are tokens, and emptied by making it anew.
+    /// Claims a token in the table of duplicates; all are new. Each 100,000 tokens get a new table,
+    /// whose making is in the figure.
     private func duplicates() throws -> MicroCase {
         let tokens = Tokens(count: 100_000)
         let folder = rows.work.makeFolder("duplicates")
@@ -65,7 +65,9 @@ struct RowCases {
     /// The three bytes that a row without trouble writes: none, in doubt, accepted.
     private func ledger() throws -> MicroCase {
         let rowCount = 1 << 20
-        let ledger = try Ledger(path: rows.work.path + "/ledger")
+        let path = rows.work.path + "/ledger"
+        removeFile(path)  // of another layer's preparation
+        let ledger = try Ledger(path: path)
         try ledger.reserve(rows: UInt64(rowCount))
         return MicroCase(name: "ledger") { operations in
             for index in 0..<operations {

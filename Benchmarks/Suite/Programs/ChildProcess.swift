@@ -24,14 +24,14 @@ final class ChildProcess {
     /// - Parameters:
     ///   - cores: as `taskset -c` takes them; nil: any.
     ///   - environment: added to this process's.
-    ///   - logs: path without ending of the files for its standard output and error.
+    ///   - logs: path without ending of the files for its standard output and error; nil: none.
     init(
         _ arguments: [String], cores: String? = nil, environment: [String: String] = [:],
-        folder: String? = nil, logs: String
+        folder: String? = nil, logs: String?
     ) throws(Failure) {
         self.arguments = arguments
-        outputPath = logs + ".out"
-        errorPath = logs + ".err"
+        outputPath = logs.map { $0 + ".out" } ?? "/dev/null"
+        errorPath = logs.map { $0 + ".err" } ?? "/dev/null"
         var command = cores.map { ["taskset", "-c", $0] } ?? []
         // The benchmark's own preloaded counter is no business of what it measures.
         command += ["env", "-u", "LD_PRELOAD"] + (folder.map { ["-C", $0] } ?? [])

@@ -89,7 +89,7 @@ final class WorkFolder {
     }
 
     func remove(_ path: String) {
-        _ = try? ChildProcess(["rm", "-rf", path], logs: "/dev/null/none").wait()
+        _ = try? ChildProcess(["rm", "-rf", path], logs: nil).wait()
     }
 }
 

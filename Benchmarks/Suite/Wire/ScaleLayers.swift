@@ -80,7 +80,7 @@ struct PeakMemory {
     }
 }
 
-/// How long a campaign takes from its start to its first request, with a small file and a large one.
+/// How long a campaign takes from its start to its first request, with a small and a large file.
 struct StartLayer {
     let options: Options
     let work: WorkFolder

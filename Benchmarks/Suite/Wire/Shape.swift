@@ -13,8 +13,8 @@ struct Shape {
     }
 }
 
-/// How many notifications are sent by the two runs of a sample: their difference is what is counted,
-/// so that start, connecting and warming up are not.
+/// How many notifications are sent by the two runs of a sample: their difference is what is
+/// counted, so that start, connecting and warming up are not.
 struct Counts {
     let short: Int
     let long: Int

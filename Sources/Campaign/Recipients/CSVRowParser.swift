@@ -64,8 +64,8 @@ package final class CSVRowParser {
     }
 
     /// The number of fields of a record without quotes, found in one pass over it, eight bytes at a
-    /// time, which also checks the text; nil when the record is to be looked at in the other way: it
-    /// has a quote or a fault, or fewer than eight bytes.
+    /// time, which also checks the text; nil when the record is to be looked at in the other way:
+    /// it has a quote or a fault, or fewer than eight bytes.
     @inline(__always)
     private func splitPlain(_ record: UnsafeRawBufferPointer) -> Int? {
         guard let base = record.baseAddress, record.count >= 8 else { return nil }
@@ -98,8 +98,8 @@ package final class CSVRowParser {
         return count + 1
     }
 
-    /// The eight bytes at `index`. Past the end, of the `count` bytes, stands a letter: no delimiter,
-    /// quote or fault. *Limits*: `count` is eight at least.
+    /// The eight bytes at `index`. Past the end, of the `count` bytes, stands a letter: no
+    /// delimiter, quote or fault. *Limits*: `count` is eight at least.
     @inline(__always)
     private static func word(_ base: UnsafeRawPointer, at index: Int, of count: Int) -> UInt64 {
         let left = count &- index
