@@ -40,7 +40,7 @@ enum Machine {
                 "aioapns",
                 first([
                     projectRoot + "/.build/test-python/bin/python", "-c",
-                    "import importlib.metadata as m; show(m.version('aioapns'))",
+                    "import importlib.metadata as m; print(m.version('aioapns'))",
                 ])
             ),
         ]

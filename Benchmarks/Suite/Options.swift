@@ -29,7 +29,7 @@ struct Options {
     var size = Size.full
     var caseText: String?
     var rounds: Int
-    var jsonPath = projectRoot + "/.build/benchmark/results.json"
+    var jsonPath = ""
     var continues = false
     var thresholdsPath = projectRoot + "/Benchmarks/thresholds.json"
     /// Where the report goes.
@@ -75,6 +75,10 @@ struct Options {
                 }
                 layers.append(argument)
             }
+        }
+        if jsonPath.isEmpty {
+            let isPart = !layers.isEmpty || caseText != nil
+            jsonPath = projectRoot + "/.build/benchmark/\(isPart ? "part" : "results").json"
         }
         if layers.isEmpty { layers = Self.layers }
         rounds = roundsGiven ?? (size == .full ? 5 : size == .quick ? 3 : 1)

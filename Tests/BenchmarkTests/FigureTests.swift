@@ -24,8 +24,7 @@ struct FigureTests {
                 layer: "wire", name: "", subject: "",
                 [
                     Sample(
-                        clientMicroseconds: client, serverMicroseconds: server, perSecond: rate,
-                        residentKiB: 0)
+                        clientMicroseconds: client, serverMicroseconds: server, perSecond: rate)
                 ]
             ).note
         }

@@ -8,7 +8,6 @@ final class ChildProcess {
         let userSeconds: Double
         let systemSeconds: Double
         let wallSeconds: Double
-        let residentKiBMax: Int
 
         var cpuSeconds: Double { userSeconds + systemSeconds }
     }
@@ -76,8 +75,7 @@ final class ChildProcess {
             status: status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F),
             userSeconds: Self.seconds(resources.ru_utime),
             systemSeconds: Self.seconds(resources.ru_stime),
-            wallSeconds: Double(monotonicNs() - startNs) / 1e9,
-            residentKiBMax: resources.ru_maxrss)
+            wallSeconds: Double(monotonicNs() - startNs) / 1e9)
         usage = made
         return made
     }

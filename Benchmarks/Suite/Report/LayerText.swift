@@ -29,7 +29,11 @@ struct LayerText {
             layer: "distance", title: "A server that is far away",
             text: """
                 The local APNs puts itself a round trip away, and takes 65,535 body bytes per connection \
-                before it grants more: four connections can carry no more than the limit in the table.
+                before it grants more: four connections can carry no more than the limit in the table. A server \
+                that grants more only when half of its window is used up (as nghttp2 does by itself, \
+                and so the local APNs) gives a sender no more than half of that limit: of 65,535 \
+                bytes it has then always one half and nearly another without having granted them \
+                anew.
                 """),
         LayerText(
             layer: "scale", title: "Small and large files",
