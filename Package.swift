@@ -69,6 +69,12 @@ let package = Package(
             ],
             swiftSettings: swift),
 
+        // The benchmarks: `tools/benchmark` builds and runs them.
+        .executableTarget(
+            name: "peal-benchmark",
+            dependencies: ["Sending", "Campaign", "APNS", "JSON", "HTTP2", "Crypto"],
+            path: "Benchmarks/Suite", swiftSettings: swift),
+
         // Tests.
         .target(
             name: "TestSupport", dependencies: ["Crypto"], path: "Tests/TestSupport",
@@ -102,6 +108,9 @@ let package = Package(
         tests(of: "Report", imports: ["Check", "Sending", "Campaign", "APNS", "JSON"]),
         .testTarget(
             name: "PealTests", dependencies: ["peal", "Load", "Measure", "TestSupport"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "BenchmarkTests", dependencies: ["peal-benchmark", "TestSupport"],
             swiftSettings: swift),
         .testTarget(
             name: "IntegrationTests",
