@@ -6,13 +6,16 @@ internal import CNghttp2
 /// whole connection.
 struct HeaderInflater: ~Copyable {
     private let inflater: OpaquePointer
+    private let memory: InflaterMemory
 
     init() throws(HTTP2Error) {
+        let memory = InflaterMemory()
         var made: OpaquePointer?
-        guard nghttp2_hd_inflate_new(&made) == 0, let made else {
+        guard nghttp2_hd_inflate_new2(&made, memory.functions) == 0, let made else {
             throw HTTP2Error(code: .internalError, message: "no memory for an HPACK table")
         }
         inflater = made
+        self.memory = memory
     }
 
     deinit { nghttp2_hd_inflate_del(inflater) }
