@@ -39,7 +39,7 @@ final class ClientStreams {
     private let bodies: UnsafeMutableRawPointer  // owned: answerBodyBytesMax for each slot
     private let free: UnsafeMutablePointer<Int32>  // owned: a stack, lowest slots on top at first
     private let ring: UnsafeMutablePointer<Int32>  // owned
-    private let index: StreamIndex
+    private var index: StreamIndex
     private(set) var freeCount: Int
     private var ringStart = 0
     private var ringCount = 0
@@ -51,7 +51,10 @@ final class ClientStreams {
     init(capacity: Int) {
         precondition(capacity > 0 && capacity < 65_535)
         self.capacity = capacity
-        slots = .allocate(capacity: capacity)
+        // On lines of the processor's cache, which one slot fills.
+        slots = UnsafeMutableRawPointer.allocate(
+            byteCount: capacity * MemoryLayout<ClientStream>.stride, alignment: 64
+        ).bindMemory(to: ClientStream.self, capacity: capacity)
         slots.initialize(repeating: ClientStream(), count: capacity)
         bodies = .allocate(
             byteCount: capacity * ClientSession.answerBodyBytesMax, alignment: 64)

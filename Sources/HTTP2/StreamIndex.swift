@@ -1,71 +1,61 @@
-/// Finds the slot of an open stream by its number: a hash table with linear probing in fixed
-/// memory.
+/// Finds the slot of an open stream by its number, in fixed memory.
+///
+/// A stream's place is its number, counted round the table, or the first free one behind it.
+/// Streams begin in the order of their numbers and most end soon after, so nearly all stand at
+/// their place, and those that are looked for one after the other stand side by side.
 ///
 /// *Limits*: at most `capacity` streams, with which the table is at most half full.
 struct StreamIndex: ~Copyable {
     private struct Cell {
-        /// 0: the cell is empty.
+        /// 0: the cell is free.
         var stream: Int32 = 0
         var slot: Int32 = 0
     }
 
     private let cells: UnsafeMutablePointer<Cell>  // owned
     private let mask: Int
-    private let shift: UInt32
+    /// How far behind its place any stream has ever stood: no search goes further.
+    private var distanceMax = 0
 
     init(capacity: Int) {
-        var cellCountLog2: UInt32 = 1
-        while 1 << cellCountLog2 < 2 * capacity { cellCountLog2 += 1 }
-        let cellCount = 1 << cellCountLog2
+        var cellCount = 1
+        while cellCount < 2 * capacity { cellCount *= 2 }
         cells = .allocate(capacity: cellCount)
         cells.initialize(repeating: Cell(), count: cellCount)
         mask = cellCount - 1
-        shift = 32 - cellCountLog2
     }
 
     deinit { cells.deallocate() }
 
     /// The slot of a stream; nil when it is not open.
     func slot(of stream: Int32) -> Int? {
-        var place = home(stream)
-        while cells[place].stream != stream {
-            guard cells[place].stream != 0 else { return nil }
-            place = (place + 1) & mask
-        }
-        return Int(cells[place].slot)
+        guard let cell = cell(of: stream) else { return nil }
+        return Int(cells[cell].slot)
     }
 
     /// *Limits*: the stream must be new, and not 0.
-    func insert(_ stream: Int32, slot: Int) {
-        var place = home(stream)
-        while cells[place].stream != 0 { place = (place + 1) & mask }
-        cells[place] = Cell(stream: stream, slot: Int32(slot))
+    mutating func insert(_ stream: Int32, slot: Int) {
+        var distance = 0
+        while cells[place(stream, distance)].stream != 0 { distance += 1 }
+        distanceMax = max(distanceMax, distance)
+        cells[place(stream, distance)] = Cell(stream: stream, slot: Int32(slot))
     }
 
-    /// Removes a stream, and moves those that had to make way for it: no marks are left behind.
+    /// Frees the cell of a stream.
     func remove(_ stream: Int32) {
-        var hole = home(stream)
-        while cells[hole].stream != stream {
-            guard cells[hole].stream != 0 else { return }
-            hole = (hole + 1) & mask
-        }
-        var place = hole
-        while true {
-            place = (place + 1) & mask
-            let next = cells[place].stream
-            guard next != 0 else { break }
-            // It may move to the hole unless its home lies behind the hole.
-            if (place &- home(next)) & mask >= (place &- hole) & mask {
-                cells[hole] = cells[place]
-                hole = place
-            }
-        }
-        cells[hole] = Cell()
+        guard let cell = cell(of: stream) else { return }
+        cells[cell] = Cell()
     }
 
-    /// Fibonacci hashing: numbers in a row, which streams are, are spread evenly, so that there are
-    /// no long runs to walk.
-    private func home(_ stream: Int32) -> Int {
-        Int((UInt32(bitPattern: stream) >> 1 &* 0x9E37_79B1) >> shift)
+    private func cell(of stream: Int32) -> Int? {
+        for distance in 0...distanceMax where cells[place(stream, distance)].stream == stream {
+            return place(stream, distance)
+        }
+        return nil
+    }
+
+    /// Only odd numbers are ours: the lowest bit says nothing.
+    private func place(_ stream: Int32, _ distance: Int) -> Int {
+        (Int(stream) >> 1 + distance) & mask
     }
 }

@@ -4,8 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Peal's own HTTP/2 framing against servers with other implementations: haproxy, Node and h2o, each
-/// with an HPACK decoder, windows and limits of its own. Nothing is lost, and nothing comes twice.
+/// Peal's own HTTP/2 framing against servers that share no code with it: haproxy, Node, h2o, whose
+/// HPACK decoders, windows and limits are their own. Nothing is lost, and nothing comes twice.
 @Suite(.timeLimit(.minutes(3))) struct OtherServersTests {
     private static let rows = 10_000
     private let peal = PealProgram()
