@@ -43,6 +43,7 @@ struct ResolverTests {
         loop.run()
     }
 
+    /// B66: each look-up ends, and leaves nothing behind.
     @Test func manyLookUpsAllAnswerAlsoWhenSomeAreCancelledByOthers() throws {
         let loop = try EventLoop()
         var answered = 0

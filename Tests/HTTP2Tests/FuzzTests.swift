@@ -4,7 +4,7 @@ import Testing
 
 /// A server's part of a real conversation with something broken in it: the client never crashes,
 /// never hangs, keeps its memory, and ends every request once.
-@Suite(.timeLimit(.minutes(2))) struct FuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct FuzzTests {
     private static let seeds = (0..<40).map { testSeed &+ UInt64($0) }
     private static let requests: UInt32 = 12
 

@@ -5,7 +5,7 @@ import Testing
 /// The client against nghttp2's server session, which shares none of its framing: with chopped
 /// bytes, changing limits and frames of every kind, each request ends once, and what the server
 /// decoded is what was submitted.
-@Suite(.timeLimit(.minutes(2))) struct PumpTests {
+@Suite(.timeLimit(.minutes(5))) struct PumpTests {
     private static let seeds = (0..<60).map { testSeed &+ UInt64($0) }
 
     @Test(arguments: seeds) func everyRequestIsDecodedAsItWasSubmittedAndEndsOnce(

@@ -6,7 +6,7 @@ import Testing
 
 /// Peal's own HTTP/2 framing against servers that share no code with it: haproxy, Node, h2o, whose
 /// HPACK decoders, windows and limits are their own. Nothing is lost, and nothing comes twice.
-@Suite(.timeLimit(.minutes(3))) struct OtherServersTests {
+@Suite(.timeLimit(.minutes(5))) struct OtherServersTests {
     private static let rows = 10_000
     private let peal = PealProgram()
 

@@ -58,11 +58,11 @@ struct LatencyHistogram: Sendable {
     }
 }
 
+// @unchecked: atomic cells behind a pointer that never changes.
 /// The latencies of one worker, which records them; any thread may look.
 ///
 /// Each cell has a single writer, so it is a plain load and store (relaxed). Fixed memory, no
 /// allocation when recording.
-// @unchecked: atomic cells behind a pointer that never changes.
 package final class LatencyRecorder: @unchecked Sendable {
     private typealias Cell = Atomic<UInt64>
     /// One per bucket, and the maximum as the last.
