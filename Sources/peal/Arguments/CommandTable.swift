@@ -176,9 +176,8 @@ package enum CommandTable {
         details: """
             It registers an app with the local APNs, keeps one connection open, and prints
             each notification as it arrives. Its token, for your recipients file, stands
-            in the line that it prints when it is connected, and in the file
-            $XDG_STATE_HOME/peal/devices/NAME/TOPIC. It is the same at the next start: then
-            the latest notification that came meanwhile arrives.
+            in the file $XDG_STATE_HOME/peal/devices/NAME/TOPIC. It is the same at the next
+            start: then the latest notification that came meanwhile arrives.
             """,
         options: [
             .value(
