@@ -101,7 +101,8 @@ let package = Package(
             ]),
         tests(of: "Report", imports: ["Check", "Sending", "Campaign", "APNS", "JSON"]),
         .testTarget(
-            name: "PealTests", dependencies: ["peal", "Load", "Measure", "TestSupport"],
+            name: "PealTests",
+            dependencies: ["peal", "Load", "Measure", "Campaign", "Crypto", "TestSupport"],
             swiftSettings: swift),
         .testTarget(
             name: "IntegrationTests",
