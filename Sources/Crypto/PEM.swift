@@ -57,10 +57,8 @@ struct PEM {
         in file: [UInt8], mayBeBase64: Bool
     ) throws(Problem) -> [PEM] {
         let file = Array(file.prefix(fileBytesMax))
-        if isDER(file) {
-            guard let found = recognise(file) else { throw .unknownContent }
-            return [found]
-        }
+        if file.first == sequenceByte, let found = recognise(file) { return [found] }
+        guard !isDER(file) else { throw .unknownContent }
         let text = normalised(file)
         guard !text.allSatisfy(isSpace) else { throw .empty }
         var rest = text[...]
@@ -172,9 +170,10 @@ struct PEM {
     /// Whether a file begins as DER of some length does, and no text can: a SEQUENCE, its length in
     /// more than one byte.
     static func isDER(_ file: [UInt8]) -> Bool {
-        file.count >= 2 && file[0] == UInt8(V_ASN1_SEQUENCE | V_ASN1_CONSTRUCTED)
-            && file[1] >= 0x80
+        file.count >= 2 && file[0] == sequenceByte && file[1] >= 0x80
     }
+
+    private static let sequenceByte = UInt8(V_ASN1_SEQUENCE | V_ASN1_CONSTRUCTED)
 
     /// What DER is, by trying; nil when it is nothing known, or has bytes behind it.
     private static func recognise(_ der: [UInt8]) -> PEM? {

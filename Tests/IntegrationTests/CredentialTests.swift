@@ -26,7 +26,7 @@ import Testing
             recipients: "token\n\(rows)\n".utf8,
             changes: [
                 "credentials": "{ identity: '../push.p12', passphraseEnv: 'P12_PASSPHRASE' }",
-                "environment": "'production'",
+                "environment": "'production'", "payload": "{ aps: { alert: 'Hello' } }",
             ].merging(changes) { $1 })
     }
 

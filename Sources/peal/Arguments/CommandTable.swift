@@ -202,8 +202,8 @@ package enum CommandTable {
     private static let auth = CommandSpec(
         "auth", operand: "CAMPAIGN|FILE", "describes and verifies credentials",
         details: """
-            Takes a campaign, or a file itself: a p8 key, or a certificate with its key (p12 or
-            PEM). What the file holds decides, not its name. Sends nothing.
+            Takes a campaign, or a file itself: a p8 key, or a certificate with its key
+            (p12 or PEM). What the file holds decides, not its name. Sends nothing.
             """,
         options: [
             .flag(
