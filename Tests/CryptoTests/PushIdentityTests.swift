@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Certificates with their keys, in every form that openssl writes; lessons B58, B60 and B62.
-@Suite(.timeLimit(.minutes(1))) struct PushIdentityTests {
+@Suite(.timeLimit(.minutes(5))) struct PushIdentityTests {
     private let folder = TemporaryDirectory()
 
     private func read(_ name: String, _ passphrase: String? = nil) throws -> PushIdentity {

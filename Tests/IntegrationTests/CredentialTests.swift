@@ -4,7 +4,7 @@ import Testing
 
 /// Keys and certificates as people have them, through the program, to a local APNs in a process of
 /// its own; lessons B56, B58, B60, B62 and B63.
-@Suite(.timeLimit(.minutes(2))) struct CredentialTests {
+@Suite(.timeLimit(.minutes(5))) struct CredentialTests {
     private let peal = PealProgram()
     private static let passphrase = "correct-horse-battery"
 

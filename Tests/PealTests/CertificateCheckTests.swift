@@ -7,7 +7,7 @@ import Testing
 @testable import peal
 
 /// What is said of a certificate before anything is sent; time is passed in.
-@Suite(.timeLimit(.minutes(1))) struct CertificateCheckTests {
+@Suite(.timeLimit(.minutes(5))) struct CertificateCheckTests {
     private let folder = TemporaryDirectory()
     private static let daySeconds: Int64 = 86_400
 

@@ -168,9 +168,13 @@ enum AuthCommand {
         try check.requireValid()
         if let campaign {
             try check.requireFit(topic: campaign.topic, environment: campaign.environment)
+            let isSilent = credentials.identity.certificate.allowedTopics.isEmpty
             Terminal.standardError(
-                "Campaign:    topic \(campaign.topic) and environment "
-                    + "\(campaign.environment.rawValue) fit\n")
+                isSilent
+                    ? "Campaign:    the certificate does not say whether it is for the topic "
+                        + "\(campaign.topic)\n"
+                    : "Campaign:    topic \(campaign.topic) and environment "
+                        + "\(campaign.environment.rawValue) fit\n")
         }
         if let warning = check.warning { Terminal.standardError("WARNING:     \(warning)\n") }
     }
