@@ -69,6 +69,12 @@ let package = Package(
             ],
             swiftSettings: swift),
 
+        // The benchmarks: `tools/benchmark` builds and runs them.
+        .executableTarget(
+            name: "peal-benchmark",
+            dependencies: ["Sending", "Campaign", "APNS", "JSON", "HTTP2", "Crypto"],
+            path: "Benchmarks/Suite", swiftSettings: swift),
+
         // Tests.
         .target(
             name: "TestSupport", dependencies: ["Crypto"], path: "Tests/TestSupport",
@@ -103,6 +109,9 @@ let package = Package(
         .testTarget(
             name: "PealTests",
             dependencies: ["peal", "Load", "Measure", "Campaign", "Crypto", "TestSupport"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "BenchmarkTests", dependencies: ["peal-benchmark", "TestSupport"],
             swiftSettings: swift),
         .testTarget(
             name: "IntegrationTests",

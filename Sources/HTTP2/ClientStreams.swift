@@ -2,17 +2,17 @@
 struct ClientStream {
     /// The request that the delegate knows it by.
     var request: UInt32 = 0
-    /// Counts the uses of the slot, so that a stale reference to it is recognised.
-    var generation: UInt32 = 0
     var streamID: Int32 = 0
-    /// The status of the header list that is being read, 1xx included; 0: none yet.
-    var headStatus: UInt16 = 0
     /// The final status, once its header list was complete; 0: none yet.
     var status: UInt16 = 0
     /// Bytes kept of the response's body.
     var bodyBytes: UInt16 = 0
     var retryAfterSeconds: Int32 = -1
     var errorCode = HTTP2ErrorCode.noError
+    /// What the stream's send window has moved by since it began: grants less bytes sent.
+    var windowDifference = 0
+    /// What of the response is not yet given back to the peer's window.
+    var received = ReceiveWindow()
     /// Where the request begins among all bytes of the session's output.
     var outputOffset: UInt64 = 0
     var kind = AnswerKind.unknown
@@ -20,6 +20,8 @@ struct ClientStream {
     var isUsed = false
     /// The stream counts against the peer's limit.
     var isOpen = false
+    /// It is to be reset; what arrives meanwhile is dropped.
+    var resetCode: HTTP2ErrorCode?
     /// The terminal event is made: waiting in the ring, or delivered.
     var isDecided = false
     /// The terminal event waits in the ring.
@@ -37,6 +39,7 @@ final class ClientStreams {
     private let bodies: UnsafeMutableRawPointer  // owned: answerBodyBytesMax for each slot
     private let free: UnsafeMutablePointer<Int32>  // owned: a stack, lowest slots on top at first
     private let ring: UnsafeMutablePointer<Int32>  // owned
+    private var index: StreamIndex
     private(set) var freeCount: Int
     private var ringStart = 0
     private var ringCount = 0
@@ -46,15 +49,18 @@ final class ClientStreams {
     private(set) var undeliveredCount = 0
 
     init(capacity: Int) {
-        // The reference to a slot in nghttp2's stream user data has 16 bits for the slot.
         precondition(capacity > 0 && capacity < 65_535)
         self.capacity = capacity
-        slots = .allocate(capacity: capacity)
+        // On lines of the processor's cache, which one slot fills.
+        slots = UnsafeMutableRawPointer.allocate(
+            byteCount: capacity * MemoryLayout<ClientStream>.stride, alignment: 64
+        ).bindMemory(to: ClientStream.self, capacity: capacity)
         slots.initialize(repeating: ClientStream(), count: capacity)
         bodies = .allocate(
             byteCount: capacity * ClientSession.answerBodyBytesMax, alignment: 64)
         free = .allocate(capacity: capacity)
         ring = .allocate(capacity: capacity)
+        index = StreamIndex(capacity: capacity)
         freeCount = capacity
         for index in 0..<capacity { free[index] = Int32(capacity - 1 - index) }
     }
@@ -72,36 +78,36 @@ final class ClientStreams {
     }
 
     /// Takes a slot for a new stream. *Limits*: `freeCount` must not be 0.
-    func take(request: UInt32, outputOffset: UInt64) -> Int {
+    func take(request: UInt32, stream: Int32, outputOffset: UInt64) -> Int {
         precondition(freeCount > 0)
         freeCount -= 1
         let slot = Int(free[freeCount])
-        let generation = slots[slot].generation &+ 1
         slots[slot] = ClientStream()
-        slots[slot].generation = generation
         slots[slot].request = request
+        slots[slot].streamID = stream
         slots[slot].outputOffset = outputOffset
         slots[slot].isUsed = true
         slots[slot].isOpen = true
+        index.insert(stream, slot: slot)
         openCount += 1
         undeliveredCount += 1
         return slot
     }
 
-    /// Gives a slot back that never became a request.
-    func takeBack(_ slot: Int) {
-        slots[slot].isDecided = true
-        undeliveredCount -= 1
-        close(slot)
-    }
+    /// The slot of an open stream. A stream that is over has none, whoever has its slot now.
+    func slot(of stream: Int32) -> Int? { index.slot(of: stream) }
 
     /// The stream counts no longer against the peer's limit; its slot is free once it is delivered.
     func close(_ slot: Int) {
         guard slots[slot].isOpen else { return }
         slots[slot].isOpen = false
+        index.remove(slots[slot].streamID)
         openCount -= 1
         releaseIfDone(slot)
     }
+
+    /// A terminal event waits to be delivered.
+    var hasDecided: Bool { ringCount > 0 }
 
     /// Makes the terminal event of a stream, once; it waits in the ring.
     func decide(_ slot: Int, errorCode: HTTP2ErrorCode, withoutStatus kind: AnswerKind) {
@@ -110,7 +116,8 @@ final class ClientStreams {
         slots[slot].isQueued = true
         slots[slot].errorCode = errorCode
         slots[slot].kind = slots[slot].status != 0 ? .response : kind
-        ring[(ringStart + ringCount) % capacity] = Int32(slot)
+        let end = ringStart + ringCount
+        ring[end < capacity ? end : end - capacity] = Int32(slot)
         ringCount += 1
     }
 
@@ -119,7 +126,7 @@ final class ClientStreams {
     func popDecided() -> ClientStream? {
         guard ringCount > 0 else { return nil }
         let slot = Int(ring[ringStart])
-        ringStart = (ringStart + 1) % capacity
+        ringStart = ringStart + 1 < capacity ? ringStart + 1 : 0
         ringCount -= 1
         slots[slot].isQueued = false
         undeliveredCount -= 1
@@ -145,23 +152,6 @@ final class ClientStreams {
     func body(_ slot: Int, byteCount: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(
             start: bodies + slot * ClientSession.answerBodyBytesMax, count: byteCount)
-    }
-
-    /// The slot as nghttp2 keeps it for a stream: never nil, and recognisable when stale.
-    func reference(_ slot: Int) -> UnsafeMutableRawPointer? {
-        let generation = UInt(slots[slot].generation)
-        return UnsafeMutableRawPointer(bitPattern: generation << 16 | UInt(slot + 1))
-    }
-
-    /// The slot behind a reference; nil when it is stale or none.
-    func slot(of reference: UnsafeMutableRawPointer?, stream: Int32) -> Int? {
-        guard let reference else { return nil }
-        let bits = UInt(bitPattern: reference)
-        let slot = Int(bits & 0xFFFF) - 1
-        guard slot >= 0, slot < capacity, slots[slot].isUsed,
-            UInt(slots[slot].generation) == bits >> 16, slots[slot].streamID == stream
-        else { return nil }
-        return slot
     }
 
     private func releaseIfDone(_ slot: Int) {

@@ -2,13 +2,28 @@ extension JSONScanner {
     // MARK: Strings
 
     /// Reads from the opening `quote` to behind the closing one.
+    @inline(__always)
     mutating func scanString(quote: UInt8) throws(JSONError) {
-        let opening = error(.unclosedString)
         hasEscapes = false
-        cursor += 1
+        let opening = cursor
+        cursor &+= 1  // the quote is there
+        skipPlainCharacters(quote: quote)
+        if cursor < bytes.count, bytes[cursor] == quote {
+            cursor &+= 1
+            return
+        }
+        try scanSpecialString(quote: quote, opening: opening)
+    }
+
+    /// Reads on in a string that has more in it than plain characters.
+    private mutating func scanSpecialString(quote: UInt8, opening: Int) throws(JSONError) {
+        let openingLine = (line, lineStart)
         while true {
-            skipPlainCharacters(quote: quote)
-            guard cursor < bytes.count else { throw opening }
+            guard cursor < bytes.count else {
+                (line, lineStart) = openingLine
+                cursor = opening
+                throw error(.unclosedString)
+            }
             let byte = bytes[cursor]
             switch byte {
             case quote:
@@ -23,16 +38,26 @@ extension JSONScanner {
             case ..<0x80: cursor += 1
             default: try scanCharacter()
             }
+            skipPlainCharacters(quote: quote)
         }
     }
 
-    /// Nearly all of nearly every string, in a loop that stays in registers.
+    /// Nearly all of nearly every string, in a loop that stays in registers. It may stop early, in
+    /// the last bytes of the input.
     @inline(__always)
     private mutating func skipPlainCharacters(quote: UInt8) {
         var index = cursor
-        while bytes.count - index >= 8 {
-            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            if hasSpecialByte(word, quote: quote) { break }
+        let lastWord = bytes.count &- 8
+        while index <= lastWord {
+            let word = UInt64(
+                littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let special =
+                ByteWord.matches(word, quote) | ByteWord.matches(word, UInt8(ascii: "\\"))
+                | ByteWord.below(word, 0x20) | word & ByteWord.tops
+            if special != 0 {
+                cursor = index &+ ByteWord.firstIndex(special)  // below bytes.count
+                return
+            }
             index &+= 8  // at most bytes.count
         }
         while index < bytes.count {
@@ -312,20 +337,4 @@ extension JSONScanner {
     private func isDigit(_ byte: UInt8) -> Bool {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
     }
-}
-
-/// Whether one of eight bytes is the quote, a backslash, a control character or not ASCII.
-///
-/// A byte's top bit becomes set by `x &- 1` with `x` without it only where the byte was 0, or by a
-/// borrow from such a byte below: right as the answer for all eight, not for which one (Anderson,
-/// Bit Twiddling Hacks, "Determine if a word has a zero byte").
-@inline(__always)
-private func hasSpecialByte(_ word: UInt64, quote: UInt8) -> Bool {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let tops = ones << 7
-    let quotes = word ^ (ones &* UInt64(quote))
-    let escapes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-    let controls = (word &- ones &* 0x20) & ~word
-    let found = (quotes &- ones) & ~quotes | (escapes &- ones) & ~escapes | controls | word
-    return found & tops != 0
 }

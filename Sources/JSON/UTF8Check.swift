@@ -10,14 +10,16 @@ package enum UTF8Check {
     ///
     /// Eight bytes at a time while they are ASCII, as nearly all bytes of a recipients file are.
     package static func firstFault(in bytes: UnsafeRawBufferPointer) -> Int? {
-        let highBits: UInt64 = 0x8080_8080_8080_8080
         var index = 0
         while index < bytes.count {
-            if index + 8 <= bytes.count,
-                bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & highBits == 0
-            {
-                index += 8
-                continue
+            if index + 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                let others = UInt64(littleEndian: word) & ByteWord.tops
+                if others == 0 {
+                    index += 8
+                    continue
+                }
+                index += ByteWord.firstIndex(others)
             }
             let length = sequenceBytes(bytes, at: index)
             if length == 0 { return index }

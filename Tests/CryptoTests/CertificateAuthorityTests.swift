@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CertificateAuthorityTests {
+@Suite(.timeLimit(.minutes(5))) struct CertificateAuthorityTests {
     private let folder = TemporaryDirectory()
 
     private func written(names: [String], days: Int = 10) throws -> (

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Reading of .p8 files; lessons B56, B58 and B62: a file of another kind is told by its content.
-@Suite(.timeLimit(.minutes(1))) struct KeyFileTests {
+@Suite(.timeLimit(.minutes(5))) struct KeyFileTests {
     private let folder = TemporaryDirectory()
 
     /// A PKCS#8 P-256 key, the form of Apple's .p8, made by openssl.

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DescriptorWatcherTests {
     @Test func deliversOnlyWhatWasAskedFor() throws {
         let loop = try EventLoop()

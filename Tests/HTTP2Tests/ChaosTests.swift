@@ -7,7 +7,7 @@ import Testing
 @Suite struct ChaosTests {
     private static let seeds = (0..<40).map { testSeed &+ UInt64($0) }
 
-    @Test(.timeLimit(.minutes(1)), arguments: seeds)
+    @Test(.timeLimit(.minutes(5)), arguments: seeds)
     func everyRequestEndsExactlyOnce(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var settings = ServerSettings()
@@ -66,7 +66,7 @@ import Testing
         #expect(ended.count == submitted.count && Set(ended) == submitted)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: seeds)
+    @Test(.timeLimit(.minutes(5)), arguments: seeds)
     func garbageNeverBreaksTheInvariant(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<25 {
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: seeds)
+    @Test(.timeLimit(.minutes(5)), arguments: seeds)
     func garbageNeverBreaksTheServer(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<25 {

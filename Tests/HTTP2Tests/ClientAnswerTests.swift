@@ -1,4 +1,5 @@
 import HTTP2
+import TestSupport
 import Testing
 
 /// One terminal event for every request, whatever the server does: raw frames against the client.
@@ -200,6 +201,40 @@ import Testing
             try server.client.receive(.headers(stream, [(":status", "200")], end: true))
         }
         #expect(server.recorder.answers.map(\.request) == Array(0...20))
+    }
+
+    /// nginx and haproxy put something into the table with every answer. What was put there last is
+    /// read back with the next one.
+    @Test(.timeLimit(.minutes(5))) func aTableThatChangesWithEveryAnswerIsRead() throws {
+        var random = SeededGenerator()
+        server.client.cancel(StreamID(rawValue: 1))
+        var expected: [Int] = []
+        for round: UInt32 in 0..<1_000 {
+            server.client.submit(2 * round)
+            server.client.submit(2 * round + 1)
+            _ = server.take()
+            let fillerBytes = [0, 20, 300, 3_000, 9_000].randomElement(using: &random)!
+            let seconds = Int.random(in: 0...99_999, using: &random)
+            expected.append(seconds)
+            // Literals with incremental indexing (RFC 7541, section 6.2.1), :status by its index 8.
+            var block: [UInt8] = [0x48, 3] + Array("429".utf8)
+            for (name, value) in [
+                ("x-filler", String(repeating: "f", count: fillerBytes)),
+                ("retry-after", String(seconds)),
+            ] {
+                block += [0x40] + integer(name.utf8.count, prefixBits: 7) + Array(name.utf8)
+                block += integer(value.utf8.count, prefixBits: 7) + Array(value.utf8)
+            }
+            // 418 is in neither table, 62 is the entry that was inserted last.
+            let second: [UInt8] = [0x08, 3] + Array("418".utf8) + [0x80 | 62]
+            let flags = RawFrame.endHeaders | RawFrame.endStream
+            try server.client.receive(
+                RawFrame(.headers, flags: flags, stream: 4 * round + 3, block),
+                RawFrame(.headers, flags: flags, stream: 4 * round + 5, second))
+        }
+        let answers = server.recorder.answers.dropFirst()
+        #expect(answers.filter { $0.status == 429 }.map(\.retryAfterSeconds) == expected)
+        #expect(answers.filter { $0.status == 418 }.map(\.retryAfterSeconds) == expected)
     }
 
     @Test func theDelegateMayEndTheSessionFromInsideAnAnswer() throws {

@@ -83,7 +83,7 @@ import Testing
         #expect(server.client.submit(3) != nil)
     }
 
-    /// B35: the limit falls below what is in flight, and the session only stops opening.
+    /// B35, B90: the limit falls below what is in flight, and the session only stops opening.
     @Test func aLimitLoweredInFlightStopsOpeningAndLosesNothing() throws {
         let server = try RawServer(settings: [(3, 500)])
         for request: UInt32 in 0..<4 { server.client.submit(request) }

@@ -73,7 +73,7 @@ import Testing
         #expect(client.recorder.closed.map(\.code) == [.noError])
     }
 
-    @Test(.timeLimit(.minutes(1))) func aLargeBodyIsCountedAndItsWindowReturned() throws {
+    @Test(.timeLimit(.minutes(5))) func aLargeBodyIsCountedAndItsWindowReturned() throws {
         let client = try RawClient()
         client.recorder.onRequest = { $0.respond(to: $1.stream, 413) }
         try client.server.receive(.headers(1, head))
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aFloodOfPingsEndsTheConnection() throws {
+    @Test(.timeLimit(.minutes(5))) func aFloodOfPingsEndsTheConnection() throws {
         let client = try RawClient()
         let ping = RawFrame(.ping, [0, 0, 0, 0, 0, 0, 0, 0]).bytes
         #expect(throws: HTTP2Error.self) {
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aFloodOfResetsEndsTheConnection() throws {
+    @Test(.timeLimit(.minutes(5))) func aFloodOfResetsEndsTheConnection() throws {
         let client = try RawClient()
         #expect(throws: HTTP2Error.self) {
             for stream in stride(from: UInt32(1), to: 200_001, by: 2) {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Whole campaigns, from the file to the local APNs, through real processes and sockets.
-@Suite(.timeLimit(.minutes(2))) struct CampaignTests {
+@Suite(.timeLimit(.minutes(5))) struct CampaignTests {
     private let peal = PealProgram()
 
     @Test func helloGreetsFivePeopleInTheirOwnLanguages() throws {

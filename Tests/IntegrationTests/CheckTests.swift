@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `peal check` as people and scripts run it.
-@Suite(.timeLimit(.minutes(2))) struct CheckTests {
+@Suite(.timeLimit(.minutes(5))) struct CheckTests {
     private let peal = PealProgram()
     private static let token = String(repeating: "ab", count: 32)
 

@@ -8,7 +8,7 @@ import Transport
 
 /// From the campaign's file to the phone: the sender, the local APNs and the phones are processes
 /// of their own, joined by sockets alone.
-@Suite(.timeLimit(.minutes(2))) struct DeviceTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceTests {
     private let peal = PealProgram()
 
     /// Sends one message to the tokens given, and requires that all were accepted.

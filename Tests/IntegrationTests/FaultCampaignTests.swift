@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A whole campaign on a bad day.
-@Suite(.timeLimit(.minutes(2))) struct FaultCampaignTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultCampaignTests {
     private let peal = PealProgram()
 
     @Test("with the faults that help combines, every row ends in an outcome, and none is lost")

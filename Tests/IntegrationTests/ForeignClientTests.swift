@@ -4,7 +4,7 @@ import Testing
 
 /// The local APNs as clients see it that its authors did not write: it limits streams as Apple
 /// does, and verifies the signature of their provider tokens.
-@Suite(.timeLimit(.minutes(2))) struct ForeignClientTests {
+@Suite(.timeLimit(.minutes(5))) struct ForeignClientTests {
     private static let rows = 200
     private static let keyID = "ABC123DEFG"
     private static let nodeIsInstalled =

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Peal against a server that its authors did not write.
-@Suite(.timeLimit(.minutes(2))) struct ForeignServerTests {
+@Suite(.timeLimit(.minutes(5))) struct ForeignServerTests {
     private let peal = PealProgram()
 
     /// nginx answers before the body is read and resets the stream with NO_ERROR, and lets 128

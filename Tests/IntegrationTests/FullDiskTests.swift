@@ -5,7 +5,7 @@ import Testing
 /// Disks that take no more, and folders that take nothing: the run stops, says which file and what
 /// to do, and goes on when there is room. A limit on the size of files stands in for the disk in
 /// most tests, because it can be set for one process.
-@Suite(.timeLimit(.minutes(2))) struct FullDiskTests {
+@Suite(.timeLimit(.minutes(5))) struct FullDiskTests {
     private let peal = PealProgram()
     private let mock: MockProgram
 

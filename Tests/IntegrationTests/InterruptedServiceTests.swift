@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Whole campaigns over ways and to servers that break off.
-@Suite(.timeLimit(.minutes(3))) struct InterruptedServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct InterruptedServiceTests {
     private let peal = PealProgram()
 
     /// B03, B44: nginx ends each connection with a GOAWAY of its own after 1,000 requests.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A second pass that is killed, and goes on.
-@Suite(.timeLimit(.minutes(2))) struct LaterPassTests {
+@Suite(.timeLimit(.minutes(5))) struct LaterPassTests {
     private let peal = PealProgram()
 
     /// Half of all requests are answered 503, and each row has one attempt per pass.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `peal load` as a person runs it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct LoadProgramTests {
     private let peal = PealProgram()
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A service that is away in the middle of a campaign.
-@Suite(.timeLimit(.minutes(2))) struct OutageTests {
+@Suite(.timeLimit(.minutes(5))) struct OutageTests {
     private let peal = PealProgram()
 
     /// B16, B32, B70: the server's process is killed and comes back at the same port. No row is

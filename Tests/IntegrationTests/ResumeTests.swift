@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Runs that are killed, and go on.
-@Suite(.timeLimit(.minutes(2))) struct ResumeTests {
+@Suite(.timeLimit(.minutes(5))) struct ResumeTests {
     private let peal = PealProgram()
 
     @Test func aRunThatIsKilledThreeTimesLosesNoRowAndRepeatsOnlyWhatWasInFlight() throws {

@@ -8,7 +8,7 @@ import Transport
 
 @testable import Load
 
-@Suite(.timeLimit(.minutes(1))) struct LoadRunTests {
+@Suite(.timeLimit(.minutes(5))) struct LoadRunTests {
     private static let secondNs: UInt64 = 1_000_000_000
 
     @Test func everyRequestOfTheScheduleIsSentOnce() throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// What a connection to the local APNs is like, seen in raw frames: settings, the stream limit that
 /// comes and goes, windows, and clients with certificates.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct GatewayConnectionTests {
     @Test("the first SETTINGS are those that clients of the real service report")
     func settings() throws {

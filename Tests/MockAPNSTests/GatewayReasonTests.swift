@@ -8,7 +8,7 @@ import Testing
 /// Every reason of Apple's page Handling notification responses from APNs, caused from outside over
 /// TLS and HTTP/2 by a client made of raw frames: status, reason, headers, and what becomes of the
 /// connection.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct GatewayReasonTests {
     struct Certificate: Sendable {
         var userID: String?

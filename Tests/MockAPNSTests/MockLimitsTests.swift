@@ -6,7 +6,7 @@ import Testing
 @testable import MockAPNS
 
 /// Clients that connect and then say nothing.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MockLimitsTests {
     private let temporary = TemporaryDirectory()
 

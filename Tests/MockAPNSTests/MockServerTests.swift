@@ -8,7 +8,7 @@ import Testing
 @testable import MockAPNS
 
 /// The local APNs over real sockets, seen by clients that this project did not write.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MockServerTests {
     private let temporary = TemporaryDirectory()
     private let key: SigningKey

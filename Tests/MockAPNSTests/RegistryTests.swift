@@ -5,7 +5,7 @@ import Testing
 @testable import MockAPNS
 
 /// The registry: its file, its pages, and who sees a change when.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RegistryTests {
     private let token = String(repeating: "ab", count: 32)
 

@@ -11,7 +11,7 @@ import Transport
 @testable import MockAPNS
 
 /// Phones against a local APNs over real sockets, with curl as the provider.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SimulatedDeviceTests {
     private typealias Event = SimulatedDevice.Event
 

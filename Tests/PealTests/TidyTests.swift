@@ -26,7 +26,9 @@ struct TidyTests {
         }
     }
 
-    private func both() throws -> [[Line]] { try files("Sources") + files("Tests") }
+    private func both() throws -> [[Line]] {
+        try files("Sources") + files("Tests") + files("Benchmarks")
+    }
 
     @Test func filesAreShort() throws {
         let all = try both()

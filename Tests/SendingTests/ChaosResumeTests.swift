@@ -8,7 +8,7 @@ import Testing
 
 /// Runs under random faults, interrupted at random moments, the first pass or a later one, and
 /// resumed until they complete.
-@Suite(.timeLimit(.minutes(2))) struct ChaosResumeTests {
+@Suite(.timeLimit(.minutes(5))) struct ChaosResumeTests {
     private static let rows = 2000
 
     /// B18, B20, B71: one outcome for every row; with `skip` no row is ever accepted twice, with

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Sending
 
-@Suite(.timeLimit(.minutes(1))) struct ChaosRunTests {
+@Suite(.timeLimit(.minutes(5))) struct ChaosRunTests {
     private static let rows = 20_000
 
     /// B15, B18, B22, B23, B32, B34: every row gets exactly one outcome whatever the server does,

@@ -7,7 +7,7 @@ import Testing
 @testable import Sending
 
 /// What a run has measured outlives its process.
-@Suite(.timeLimit(.minutes(1))) struct CheckpointTests {
+@Suite(.timeLimit(.minutes(5))) struct CheckpointTests {
     private let folder = TemporaryDirectory()
 
     @Test func aCheckpointIsReadAsItWasWritten() throws {

@@ -5,7 +5,7 @@ import Transport
 @testable import Sending
 
 /// Answers that every row would get until a person corrects something.
-@Suite(.timeLimit(.minutes(1))) struct ConfigurationAnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct ConfigurationAnswerTests {
     @Test func fiveInARowStopTheRunAndLeaveTheirRowsForLater() throws {
         let server = try ScriptedServer { _ in .refuse(400, "BadTopic") }
         let sent = try SendingRig(server, rows: 50).send()

@@ -9,7 +9,7 @@ import Transport
 @testable import Sending
 
 /// Why connections ended: told once for each, and with the rows that suffered from it.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionEndTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionEndTests {
     /// Row 1 is answered; the first connection then goes the given way at row 2.
     private func run(
         _ action: ScriptedAction, rows: Int = 12, onUnknown: String = "skip"

@@ -18,7 +18,7 @@ struct ConnectionOpeningsTests {
         return times
     }
 
-    /// B65: the first at once, then one a second for the whole run.
+    /// B65, B79: the first at once, then one a second for the whole run.
     @Test(arguments: [
         "api.push.apple.com", "API.sandbox.push.apple.com", "api.development.push.apple.com.",
     ])

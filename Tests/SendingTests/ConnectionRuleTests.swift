@@ -5,7 +5,7 @@ import Testing
 @testable import Sending
 
 /// What a connection may carry, and when.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionRuleTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionRuleTests {
     /// B37: Apple allows one stream until the first request with a valid token was answered.
     @Test func aNewConnectionCarriesOneRequestUntilItIsAnswered() throws {
         let server = try ScriptedServer { $0.index == 0 ? .hold : .acceptLater }

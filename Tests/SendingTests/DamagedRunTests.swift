@@ -8,7 +8,7 @@ import Testing
 
 /// Files of a run folder that were cut or written over: the run does not go on, says which file and
 /// what to do, and goes on when the file is restored.
-@Suite(.timeLimit(.minutes(1))) struct DamagedRunTests {
+@Suite(.timeLimit(.minutes(5))) struct DamagedRunTests {
     private let server = try! ScriptedServer {
         $0.connection > 0 || $0.index == 0 ? .accept : .silence
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sending
 
-@Suite(.timeLimit(.minutes(1))) struct InterruptTests {
+@Suite(.timeLimit(.minutes(5))) struct InterruptTests {
     /// B92: the first interruption waits for what is in flight, and takes nothing more on.
     @Test func theFirstWaitsForTheRequestsInFlight() throws {
         let server = try ScriptedServer { $0.index == 0 ? .accept : .hold }

@@ -9,7 +9,7 @@ import Testing
 @testable import Sending
 
 /// Rows that wait in the ledger, and the later readings of the input that send them.
-@Suite(.timeLimit(.minutes(1))) struct LaterPassTests {
+@Suite(.timeLimit(.minutes(5))) struct LaterPassTests {
     /// A rig for which the minutes of the rules are 60 ms.
     private func quickRig(_ server: ScriptedServer, rows: Int = 20) -> SendingRig {
         var rig = SendingRig(server, rows: rows)

@@ -5,7 +5,7 @@ import Testing
 @testable import Sending
 
 /// Requests that were written and never answered.
-@Suite(.timeLimit(.minutes(1))) struct LostAnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct LostAnswerTests {
     /// B15, B21, B22, B26: the first 20 requests of the first connection wait, then it goes.
     private static let cutsAt20: Script = { request in
         guard request.connection == 0 else { return .accept }

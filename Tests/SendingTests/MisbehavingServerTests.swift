@@ -6,7 +6,7 @@ import Transport
 @testable import Sending
 
 /// Servers with which no run can go well: it ends, says why, and leaves every row for later.
-@Suite(.timeLimit(.minutes(1))) struct MisbehavingServerTests {
+@Suite(.timeLimit(.minutes(5))) struct MisbehavingServerTests {
     private func stops(
         _ server: ScriptedServer, naming text: String, connectionsMax: Int = 12,
         sourceLocation: SourceLocation = #_sourceLocation

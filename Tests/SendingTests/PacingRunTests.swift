@@ -7,7 +7,7 @@ import Testing
 @testable import Sending
 
 /// The modes of pacing in whole runs.
-@Suite(.timeLimit(.minutes(1))) struct PacingRunTests {
+@Suite(.timeLimit(.minutes(5))) struct PacingRunTests {
     private func plan(
         _ mode: Pacing.Mode, connectionRate: Double? = nil, manifest: String = "{}"
     ) throws -> SendPlan {

@@ -6,7 +6,7 @@ import Testing
 @testable import Sending
 
 /// Pools that grow, against servers whose limits are small and whose way is long.
-@Suite(.timeLimit(.minutes(1))) struct PoolGrowthRunTests {
+@Suite(.timeLimit(.minutes(5))) struct PoolGrowthRunTests {
     /// Answers everything after 10 ms, so that its limits are what counts.
     private func server(_ change: (inout ServerSettings) -> Void) throws -> ScriptedServer {
         var settings = ServerSettings()

@@ -6,7 +6,7 @@ import Testing
 @testable import Sending
 
 /// What is wrong before the first row leaves no run folder behind, and says where and what to do.
-@Suite(.timeLimit(.minutes(1)), .serialized) struct RefusedStartTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct RefusedStartTests {
     private func refusal(_ rig: SendingRig) throws -> String {
         let error = #expect(throws: SendError.self) { try rig.start() }
         #expect(error?.kind == .refused)

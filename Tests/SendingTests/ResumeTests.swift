@@ -9,7 +9,7 @@ import Testing
 
 /// Runs that go on: what the second start finds, checks and does. Killed processes are the subject
 /// of the integration tests.
-@Suite(.timeLimit(.minutes(1))) struct ResumeTests {
+@Suite(.timeLimit(.minutes(5))) struct ResumeTests {
     /// Rows 2 to 11 of the first start are never answered.
     private func silentAtFirst() throws -> ScriptedServer {
         try ScriptedServer { $0.connection > 0 || $0.index == 0 ? .accept : .silence }

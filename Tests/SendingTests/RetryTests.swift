@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sending
 
-@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+@Suite(.timeLimit(.minutes(5))) struct RetryTests {
     @Test func everyRowIsAcceptedOnce() throws {
         let server = try ScriptedServer { _ in .accept }
         let sent = try SendingRig(server, rows: 500).send()
@@ -36,7 +36,7 @@ import Testing
         #expect(sent.failureLineCount == 0)
     }
 
-    /// B72, B75: 429 holds up the row and nothing else.
+    /// B72, B75, B94: 429 holds up the row and nothing else.
     @Test func tooManyRequestsIsTriedAgainLater() throws {
         let server = try ScriptedServer { request in
             request.row == 7 && request.attempt == 1 ? .refuse(429, "TooManyRequests") : .accept
@@ -65,7 +65,8 @@ import Testing
         #expect(server.log.attempts[SendingRig.token(3)] == 3)
     }
 
-    /// B73, B78: an answer about one token decides that row and closes nothing. B80: milliseconds.
+    /// B73, B76, B78: an answer about one token decides that row, sends no other again and closes
+    /// nothing. B80: milliseconds.
     @Test func aDeadTokenIsListedWithItsTime() throws {
         let server = try ScriptedServer { request in
             switch request.row {

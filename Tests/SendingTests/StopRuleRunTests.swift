@@ -7,7 +7,7 @@ import Testing
 @testable import Sending
 
 /// Campaigns that can only do harm, stopped by their answers.
-@Suite(.timeLimit(.minutes(1))) struct StopRuleRunTests {
+@Suite(.timeLimit(.minutes(5))) struct StopRuleRunTests {
     /// B82: tokens of the other environment stop the run, none is pruned, and a resume sends all.
     @Test(arguments: [1, 2]) func badTokensOfAWholeFileStopTheRun(threads: Int) throws {
         let isCorrected = Atomic(false)

@@ -6,7 +6,7 @@ import Testing
 @testable import Sending
 
 /// Tokens that are not sent to.
-@Suite(.timeLimit(.minutes(1))) struct SuppressionTests {
+@Suite(.timeLimit(.minutes(5))) struct SuppressionTests {
     private func tokens(_ rows: some Sequence<Int>) -> String {
         rows.map { SendingRig.token(UInt64($0)) + "\n" }.joined()
     }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Servers that ask clients for a certificate.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ClientCertificateTests {
     private func server(asks: Bool) throws -> TLSContext {
         let pair = TestPKI.shared.server

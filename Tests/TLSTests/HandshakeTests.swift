@@ -4,7 +4,7 @@ import TLS
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HandshakeTests {
     @Test(arguments: ["localhost", "push.example.com", "push.example.com.", "127.0.0.1"])
     func aTrustedServerIsAcceptedByEachOfItsNames(name: String) throws {

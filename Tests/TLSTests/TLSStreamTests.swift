@@ -4,7 +4,7 @@ import TLS
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TLSStreamTests {
     @Test func aLargeTransferSurvivesPartialWritesAndMovingBuffers() throws {
         let rig = try TLSRig()

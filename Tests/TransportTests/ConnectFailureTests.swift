@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Transport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConnectFailureTests {
     /// Connects and returns the cause of the close, which must come once and not inside `connect`.
     private func failure(

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Transport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConnectionTests {
     @Test func bytesGoBothWaysAndAFinishedSessionClosesPolitely() throws {
         let rig = try TransportRig()

@@ -6,7 +6,7 @@ import Testing
 import Transport
 
 /// What a test server does to its clients on purpose.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct InterferenceTests {
     @Test("abort reaches the peer as a reset, not as an end of stream")
     func abort() throws {

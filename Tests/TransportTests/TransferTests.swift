@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Transport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferTests {
     /// Byte `index` of the test's stream; 251 is prime, so that no block size divides its period.
     private static func byte(_ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: index % 251) }

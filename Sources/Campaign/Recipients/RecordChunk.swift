@@ -36,7 +36,10 @@ package final class RecordChunk: @unchecked Sendable {
     /// and the whole of a line that is too long. The next chunk starts at `offset + byteCount`.
     package private(set) var byteCount: UInt64 = 0
     /// Number of records.
-    package private(set) var recordCount = 0
+    package var recordCount: Int { count }
+    /// Not the stored property itself for others: one that other modules see costs a dynamic
+    /// exclusivity check at each use, here for each record.
+    private var count = 0
 
     let targetBytes: Int
     /// Records after which a chunk is full: 32 bytes is below any row with a device token in it.
@@ -72,7 +75,7 @@ package final class RecordChunk: @unchecked Sendable {
 
     /// The bytes of the record with this index (0-based). *Ownership*: as `bytes`.
     package func record(at index: Int) -> UnsafeRawBufferPointer {
-        precondition(index >= 0 && index < recordCount)
+        precondition(index >= 0 && index < count)
         let entry = entries[index]
         let start = Int(entry.offset)
         return UnsafeRawBufferPointer(rebasing: storage[start..<start + Int(entry.bytes)])
@@ -98,7 +101,7 @@ extension RecordChunk {
     /// Whether the chunk is full, with so many bytes that are to be stored yet.
     @inline(__always)
     func isFull(with pendingBytes: Int) -> Bool {
-        storedBytes + pendingBytes >= targetBytes || recordCount == recordCountMax
+        storedBytes + pendingBytes >= targetBytes || count == recordCountMax
     }
 
     func begin(row: UInt64, offset: UInt64) {
@@ -106,17 +109,17 @@ extension RecordChunk {
         firstLine = 1
         self.offset = offset
         byteCount = 0
-        recordCount = 0
+        count = 0
         storedBytes = 0
     }
 
     /// Notes a record that starts `ahead` bytes after the bytes kept so far.
     func append(ahead: Int, bytes: Int, line: UInt64, problem: FinalCode?) {
-        if recordCount == 0 { firstLine = line }
-        entries[recordCount] = RecordEntry(
+        if count == 0 { firstLine = line }
+        entries[count] = RecordEntry(
             offset: UInt32(storedBytes + ahead), bytes: UInt32(bytes),
             lineDelta: UInt32(line - firstLine), problemCode: problem?.rawValue ?? 0)
-        recordCount += 1
+        count += 1
     }
 
     /// Keeps bytes of the input.

@@ -58,18 +58,19 @@ struct LatencyHistogram: Sendable {
     }
 }
 
+// @unchecked: atomic cells behind a pointer that never changes.
 /// The latencies of one worker, which records them; any thread may look.
 ///
 /// Each cell has a single writer, so it is a plain load and store (relaxed). Fixed memory, no
 /// allocation when recording.
-// @unchecked: atomic cells behind a pointer that never changes.
-final class LatencyRecorder: @unchecked Sendable {
+package final class LatencyRecorder: @unchecked Sendable {
     private typealias Cell = Atomic<UInt64>
     /// One per bucket, and the maximum as the last.
     private static let cellCount = LatencyHistogram.bucketCount + 1
     private let cells: UnsafeMutablePointer<Cell>
 
-    init() {
+    /// Makes an empty one.
+    package init() {
         cells = .allocate(capacity: Self.cellCount)
         for index in 0..<Self.cellCount { (cells + index).initialize(to: Cell(0)) }
     }
@@ -79,7 +80,8 @@ final class LatencyRecorder: @unchecked Sendable {
         cells.deallocate()
     }
 
-    func record(microseconds: UInt64) {
+    /// Counts one latency.
+    package func record(microseconds: UInt64) {
         let cell = cells + LatencyHistogram.bucket(of: microseconds)
         cell.pointee.store(cell.pointee.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         let longest = cells + LatencyHistogram.bucketCount

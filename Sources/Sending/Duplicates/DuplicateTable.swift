@@ -13,7 +13,7 @@ internal import Synchronization
 /// - Thread: ``claim(_:row:)`` from any worker; ``reserve(rows:)`` by the reader thread alone,
 ///   while no worker holds a chunk.
 /// - Memory: file pages, not anonymous memory; 16 bytes × 1.5 per row.
-final class DuplicateTable: @unchecked Sendable {
+package final class DuplicateTable: @unchecked Sendable {
     private typealias Word = Atomic<UInt64>
 
     private let path: String
@@ -25,10 +25,12 @@ final class DuplicateTable: @unchecked Sendable {
     /// Rows that fit before the table must grow: two thirds of its entries.
     var rowCapacity: UInt64 { entryCount / 3 * 2 }
 
+    /// Makes the table's file, which must not exist.
+    ///
     /// - Parameters:
     ///   - key: 16 secret random bytes of this run.
     ///   - rows: how many rows to make room for.
-    init(path: String, key: [UInt8], rows: UInt64) throws(SendError) {
+    package init(path: String, key: [UInt8], rows: UInt64) throws(SendError) {
         self.path = path
         hash = SipHash128(key: key)
         entryCount = Self.entries(forRows: rows)
@@ -39,7 +41,7 @@ final class DuplicateTable: @unchecked Sendable {
     /// Claims `token` for `row`.
     ///
     /// - Returns: true when the token is this row's; false when another row has claimed it.
-    func claim(_ token: UnsafeRawBufferPointer, row: UInt64) -> Bool {
+    package func claim(_ token: UnsafeRawBufferPointer, row: UInt64) -> Bool {
         let (first, second) = hash.hash(token)
         // Zero marks a free entry, so the one hash value of zero is stored as one.
         return claim(

@@ -23,7 +23,7 @@ enum OpenState {
 ///
 /// - Thread: a row's byte is written only by the worker that owns the row; ``reserve(rows:)`` is
 ///   called by the reader thread, ``sync()`` by any.
-final class Ledger: Sendable {
+package final class Ledger: Sendable {
     /// 2³² rows: 4 GiB of address space, of which only the allocated part of the file is ever
     /// touched.
     static let rowsMax = 1 << 32
@@ -32,7 +32,8 @@ final class Ledger: Sendable {
 
     private let map: GrowingMap
 
-    init(path: String) throws(SendError) {
+    /// Makes the file of a run that starts now.
+    package init(path: String) throws(SendError) {
         map = try GrowingMap(path: path, capacityBytes: Self.rowsMax)
     }
 
@@ -51,7 +52,7 @@ final class Ledger: Sendable {
 
     /// Allocates the bytes of all rows up to `rows` on disk, before any of these rows is handed
     /// out.
-    func reserve(rows: UInt64) throws(SendError) {
+    package func reserve(rows: UInt64) throws(SendError) {
         guard rows <= UInt64(Self.rowsMax) else {
             throw SendError(
                 .stopped,
@@ -64,12 +65,14 @@ final class Ledger: Sendable {
     /// Writes changed bytes to the disk, and waits for it.
     func sync() throws(SendError) { try map.sync() }
 
+    /// Stores the state of a row that was reserved.
     @inline(__always)
-    func set(_ state: UInt8, row: UInt64) {
+    package func set(_ state: UInt8, row: UInt64) {
         map.base.storeBytes(of: state, toByteOffset: Int(row - 1), as: UInt8.self)
     }
 
-    func state(row: UInt64) -> UInt8 {
+    /// The state of a row that was reserved.
+    package func state(row: UInt64) -> UInt8 {
         map.base.load(fromByteOffset: Int(row - 1), as: UInt8.self)
     }
 

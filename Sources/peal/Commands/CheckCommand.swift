@@ -115,7 +115,8 @@ enum CheckCommand {
     ) throws(CommandFailure) -> ExitStatus {
         let checked: CheckedRow
         do {
-            checked = try RowFinder.find(row: row, of: source, for: campaign, temporaryFolder: temporaryFolder)
+            checked = try RowFinder.find(
+                row: row, of: source, for: campaign, temporaryFolder: temporaryFolder)
         } catch {
             throw failure(error)
         }

@@ -198,7 +198,7 @@ import Testing
         #expect(try #require(error).message == "this is a folder and no file")
     }
 
-    @Test(.timeLimit(.minutes(1))) func noManifestCrashes() {
+    @Test(.timeLimit(.minutes(5))) func noManifestCrashes() {
         var generator = SeededGenerator()
         let text = CampaignFixture([
             "payload": "{aps: {alert: 'a {{b|c}}', badge: '{{d:int|5}}'}, e: '{{f:json|{}}}'}",

@@ -73,6 +73,7 @@ import Testing
         #expect(campaign.manifestBytes == Array(text.utf8))
     }
 
+    /// B12: a connection that leaves is waited for as long as a request may take.
     @Test func absentKeysHaveTheirDefaults() throws {
         let campaign = try CampaignFixture().load()
         #expect(campaign.pushType == .alert)
@@ -89,6 +90,7 @@ import Testing
         #expect(campaign.retry.attempts == 3)
         #expect(campaign.retry.onUnknown == .resend)
         #expect(campaign.timeouts.requestMs == 30_000)
+        #expect(campaign.timeouts.drainMs >= campaign.timeouts.requestMs)
     }
 
     @Test func pathsAreRelativeToTheManifest() throws {

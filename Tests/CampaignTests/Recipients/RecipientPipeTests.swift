@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Standard input: waiting, spooling, cancelling.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RecipientPipeTests {
     private let folder = TemporaryDirectory()
     private let pipe = TestPipe()

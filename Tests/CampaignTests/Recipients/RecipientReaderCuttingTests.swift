@@ -5,7 +5,7 @@ import Testing
 
 /// How the input is cut into reads and chunks never changes a row, a line, or a problem: a row has
 /// its number before anything is sent, and keeps it (lesson B92).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RecipientReaderCuttingTests {
     @Test(arguments: 0..<60)
     func smallFilesReadTheSameInPiecesOfAnySize(_ round: UInt64) throws {

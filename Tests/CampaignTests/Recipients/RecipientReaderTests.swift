@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Row numbers, line numbers and the records themselves.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RecipientReaderTests {
     private func texts(_ content: String, _ format: RecipientFormat = .csv) throws -> [String] {
         try readRows(content.utf8, format: format).map { "\($0.row)/\($0.line) \($0.text)" }

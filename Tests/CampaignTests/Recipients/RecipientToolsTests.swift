@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The scripts that make and audit recipients files, run as programs.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct RecipientToolsTests {
     private let folder = TemporaryDirectory()
 

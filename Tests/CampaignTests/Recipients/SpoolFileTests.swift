@@ -5,7 +5,7 @@ import Testing
 
 /// Standard input that comes again from its start, and the copy of which nobody knows whether it is
 /// whole.
-@Suite(.timeLimit(.minutes(1))) struct SpoolFileTests {
+@Suite(.timeLimit(.minutes(5))) struct SpoolFileTests {
     private let folder = TemporaryDirectory()
     private var path: String { folder.path + "/input" }
     private static let content = "token\n" + (1...9).map { "row \($0)\n" }.joined()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Lists of tokens that are not sent to, in all of their forms.
-@Suite(.timeLimit(.minutes(1))) struct SuppressionListTests {
+@Suite(.timeLimit(.minutes(5))) struct SuppressionListTests {
     private let folder = TemporaryDirectory()
     private static let one = String(repeating: "0a", count: 32)
     private static let two = String(repeating: "0b", count: 50)

@@ -9,7 +9,7 @@ import Testing
         ("hi", "नेहा", "नमस्ते!"), ("ru", "Илья \"Р\"", "Привет!"),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: [RecipientFormat.csv, .ndjson])
+    @Test(.timeLimit(.minutes(5)), arguments: [RecipientFormat.csv, .ndjson])
     func everyRowOfAFileBecomesItsPayload(_ format: RecipientFormat) throws {
         let name = format == .csv ? "people.csv" : "people.ndjson"
         let byLocale = Self.people.map { "\($0.0): {aps: {alert: '\($0.2) {{name}}'}}" }

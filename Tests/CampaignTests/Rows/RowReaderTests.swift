@@ -17,6 +17,7 @@ import Testing
         #expect(ndjson.json(#""n":7,"name":"Zo\u00eb""#) == RenderedRow(payload: expected))
     }
 
+    /// B77: what is no token is found before anything is sent.
     @Test func tokensAreNormalised() throws {
         let fixture = try RowFixture([:], columns: ["id", "token"])
         let written = "7,<\(goodToken.prefix(8)) \(goodToken.dropFirst(8).uppercased())>"

@@ -5,7 +5,7 @@ import Testing
 
 /// Whatever text is in the recipients arrives in the payload, to the code point.
 @Suite struct TextPropertyTests {
-    @Test(.timeLimit(.minutes(1))) func anyTextComesThroughCSV() throws {
+    @Test(.timeLimit(.minutes(5))) func anyTextComesThroughCSV() throws {
         var generator = SeededGenerator()
         let fixture = try RowFixture(
             ["payload": "{aps: {alert: 'a{{t|}}b'}}"], columns: ["token", "t"])
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func anyTextComesThroughNDJSON() throws {
+    @Test(.timeLimit(.minutes(5))) func anyTextComesThroughNDJSON() throws {
         var generator = SeededGenerator()
         let fixture = try RowFixture(["payload": "{aps: {alert: 'a{{t|}}b'}}"], columns: nil)
         for _ in 0..<2000 {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func everyEscapedCharacterComesThroughNDJSON() throws {
+    @Test(.timeLimit(.minutes(5))) func everyEscapedCharacterComesThroughNDJSON() throws {
         var generator = SeededGenerator()
         let fixture = try RowFixture(["payload": "{aps: {alert: 'a{{t|}}b'}}"], columns: nil)
         for _ in 0..<500 {
@@ -52,7 +52,7 @@ import Testing
         #expect(fixture.json("\"t\":\"\\uFEFF\\n\u{FEFF}\"").payload == expected)
     }
 
-    @Test(.timeLimit(.minutes(1))) func noBytesCrashTheReader() throws {
+    @Test(.timeLimit(.minutes(5))) func noBytesCrashTheReader() throws {
         var generator = SeededGenerator()
         let changes = [
             "payload": "{aps: {alert: 'a{{t|}}b', badge: '{{n:int|0}}'}, j: '{{j:json|null}}'}",

@@ -7,7 +7,7 @@ import Testing
 @testable import MockAPNS
 
 /// What can be seen of the local APNs from outside: statistics and log.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AuditTests {
     private let folder = TemporaryDirectory()
 

@@ -8,7 +8,7 @@ import Testing
 @testable import MockAPNS
 
 /// Faults that strike at connections, seen from outside over real ones.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConnectionFaultTests {
     private let folder = TemporaryDirectory()
 

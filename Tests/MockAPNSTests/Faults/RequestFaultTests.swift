@@ -7,7 +7,7 @@ import Testing
 @testable import MockAPNS
 
 /// Faults that strike at requests, seen from outside over a real connection.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RequestFaultTests {
     private let folder = TemporaryDirectory()
 

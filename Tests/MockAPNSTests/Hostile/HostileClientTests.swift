@@ -5,7 +5,7 @@ import Testing
 @testable import MockAPNS
 
 /// Clients that mean harm: the local APNs neither ends nor grows, and serves others all the while.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct HostileClientTests {
     /// What the second half of an attack may add to the memory of the first: arenas of the
     /// allocator settle late. An attack that were kept in memory would add far more.
