@@ -107,7 +107,8 @@ let package = Package(
             ]),
         tests(of: "Report", imports: ["Check", "Sending", "Campaign", "APNS", "JSON"]),
         .testTarget(
-            name: "PealTests", dependencies: ["peal", "Load", "Measure", "TestSupport"],
+            name: "PealTests",
+            dependencies: ["peal", "Load", "Measure", "Campaign", "Crypto", "TestSupport"],
             swiftSettings: swift),
         .testTarget(
             name: "BenchmarkTests", dependencies: ["peal-benchmark", "TestSupport"],

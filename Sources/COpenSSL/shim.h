@@ -9,6 +9,8 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -26,6 +28,41 @@ static inline long peal_crypto_bio_memory(BIO *bio, char **data) {
 /* X509V3_set_ctx_nodb. */
 static inline void peal_crypto_set_context_without_database(X509V3_CTX *context) {
     X509V3_set_ctx_nodb(context);
+}
+/* Stacks of certificates, which are macros. */
+static inline int peal_crypto_certificate_count(const STACK_OF(X509) *stack) {
+    return sk_X509_num(stack);
+}
+static inline X509 *peal_crypto_certificate(const STACK_OF(X509) *stack, int index) {
+    return sk_X509_value(stack, index);
+}
+static inline void peal_crypto_free_certificates(STACK_OF(X509) *stack) {
+    sk_X509_pop_free(stack, X509_free);
+}
+/* Whether a passphrase decrypts any of the bags of a p12, whatever its checksum says. */
+static inline int peal_crypto_p12_decrypts(PKCS12 *file, const char *passphrase, int length) {
+    int decrypts = 0;
+    STACK_OF(PKCS7) *safes = PKCS12_unpack_authsafes(file);
+    for (int i = 0; !decrypts && i < sk_PKCS7_num(safes); i++) {
+        PKCS7 *safe = sk_PKCS7_value(safes, i);
+        STACK_OF(PKCS12_SAFEBAG) *bags = NULL;
+        if (PKCS7_type_is_encrypted(safe)) {
+            bags = PKCS12_unpack_p7encdata(safe, passphrase, length);
+            decrypts = bags != NULL;
+        } else if (PKCS7_type_is_data(safe)) {
+            bags = PKCS12_unpack_p7data(safe);
+            for (int j = 0; !decrypts && j < sk_PKCS12_SAFEBAG_num(bags); j++) {
+                PKCS12_SAFEBAG *bag = sk_PKCS12_SAFEBAG_value(bags, j);
+                if (PKCS12_SAFEBAG_get_nid(bag) != NID_pkcs8ShroudedKeyBag) continue;
+                PKCS8_PRIV_KEY_INFO *key = PKCS12_decrypt_skey(bag, passphrase, length);
+                decrypts = key != NULL;
+                PKCS8_PRIV_KEY_INFO_free(key);
+            }
+        }
+        sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+    }
+    sk_PKCS7_pop_free(safes, PKCS7_free);
+    return decrypts;
 }
 
 // TLS: macros over SSL_CTX_ctrl and SSL_ctrl, and options that are casts.

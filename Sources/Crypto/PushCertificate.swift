@@ -9,6 +9,8 @@ package struct PushCertificate: Sendable, Equatable {
     static let topicsMax = 64
     /// Bytes of a topic, at most; a bundle id has 155 and the longest suffix 24.
     static let topicBytesMax = 256
+    /// Bytes of a name that are shown, at most.
+    static let nameBytesMax = 512
 
     /// The subject's UID, which for an app is its bundle id.
     package let userID: String?
@@ -20,9 +22,23 @@ package struct PushCertificate: Sendable, Equatable {
     package let isForProduction: Bool
     /// The first and the last second of its validity, since 1970.
     package let validSeconds: ClosedRange<Int64>
+    /// Whom it is for and who has signed it, as in "CN=Apple Push Services: com.example.app".
+    package let subject: String
+    package let issuer: String
+
+    /// The topics it may push to: those of the extension, or else the bundle id.
+    package var allowedTopics: [String] {
+        topics.isEmpty ? userID.map { [$0] } ?? [] : topics
+    }
 
     /// Reads a certificate in DER. *Errors:* damaged bytes, or a validity that is none.
     package static func parse(der: [UInt8]) throws(CryptoError) -> PushCertificate {
+        let certificate = CertificateHandle(owning: try decode(der))
+        return try parse(certificate.raw)
+    }
+
+    /// The certificate in DER; the caller frees it.
+    static func decode(_ der: [UInt8]) throws(CryptoError) -> OpaquePointer {
         ERR_clear_error()
         defer { ERR_clear_error() }
         let raw = der.withUnsafeBufferPointer { bytes in
@@ -32,17 +48,38 @@ package struct PushCertificate: Sendable, Equatable {
         guard let raw else {
             throw CryptoError("the client's certificate cannot be read: it is damaged")
         }
-        let certificate = CertificateHandle(owning: raw)
-        guard let first = seconds(X509_get0_notBefore(certificate.raw)),
-            let last = seconds(X509_get0_notAfter(certificate.raw)), first <= last
+        return raw
+    }
+
+    static func parse(_ certificate: OpaquePointer) throws(CryptoError) -> PushCertificate {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        guard let first = seconds(X509_get0_notBefore(certificate)),
+            let last = seconds(X509_get0_notAfter(certificate)), first <= last
         else { throw CryptoError("the client's certificate has no time in which it is valid") }
-        let topics = content(of: "1.2.840.113635.100.6.3.6", in: certificate.raw)
+        let topics = content(of: "1.2.840.113635.100.6.3.6", in: certificate)
         return PushCertificate(
-            userID: userID(of: certificate.raw),
+            userID: userID(of: certificate),
             topics: topics.map(Self.topics) ?? [],
-            isForSandbox: content(of: "1.2.840.113635.100.6.3.1", in: certificate.raw) != nil,
-            isForProduction: content(of: "1.2.840.113635.100.6.3.2", in: certificate.raw) != nil,
-            validSeconds: first...last)
+            isForSandbox: content(of: "1.2.840.113635.100.6.3.1", in: certificate) != nil,
+            isForProduction: content(of: "1.2.840.113635.100.6.3.2", in: certificate) != nil,
+            validSeconds: first...last,
+            subject: name(X509_get_subject_name(certificate)),
+            issuer: name(X509_get_issuer_name(certificate)))
+    }
+
+    static func subject(of certificate: OpaquePointer) -> String {
+        name(X509_get_subject_name(certificate))
+    }
+
+    /// A name on one line; control characters are escaped.
+    private static func name(_ name: OpaquePointer?) -> String {
+        guard let output = try? MemoryOutput() else { return "" }
+        let flags =
+            UInt(XN_FLAG_SEP_CPLUS_SPC) | UInt(ASN1_STRFLGS_ESC_CTRL)
+            | UInt(ASN1_STRFLGS_UTF8_CONVERT)
+        guard X509_NAME_print_ex(output.raw, name, 0, flags) >= 0 else { return "" }
+        return String(decoding: output.bytes.prefix(nameBytesMax), as: UTF8.self)
     }
 
     private static func userID(of certificate: OpaquePointer) -> String? {

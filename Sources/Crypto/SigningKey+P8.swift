@@ -1,9 +1,12 @@
 internal import COpenSSL
 
 extension SigningKey {
-    /// Reads Apple's .p8: an unencrypted PKCS#8 PEM file with a P-256 key. Byte order mark and CR
-    /// LF do no harm. The error says what the file is instead, and what to do.
-    package static func p8(_ file: [UInt8]) throws(CryptoError) -> SigningKey {
+    /// Reads Apple's .p8, a PKCS#8 PEM file with a P-256 key, and the other forms in which such a
+    /// key may come: see ``PEM``; SEC1; encrypted. The error says what the file is instead, and
+    /// what to do.
+    package static func p8(
+        _ file: [UInt8], passphrase: Passphrase? = nil
+    ) throws(CryptoError) -> SigningKey {
         var pem: PEM
         do {
             pem = try PEM.first(in: file, preferring: "PRIVATE KEY")
@@ -11,25 +14,11 @@ extension SigningKey {
             throw problem(error)
         }
         defer { OPENSSL_cleanse(&pem.der, pem.der.count) }
-        guard pem.label == "PRIVATE KEY" else { throw wrongLabel(pem.label) }
-        let key = try privateKey(pkcs8: pem.der)
+        guard pem.isPrivateKey else { throw wrongLabel(pem.label) }
+        if pem.label == "RSA PRIVATE KEY" { throw wrongLabel(pem.label) }
+        let key = try pem.privateKey(passphrase)
         try requireP256(key.raw)
         return SigningKey(owning: key)
-    }
-
-    /// Decodes PKCS#8 (RFC 5958), unencrypted.
-    private static func privateKey(pkcs8 der: [UInt8]) throws(CryptoError) -> KeyHandle {
-        ERR_clear_error()
-        let info = der.withUnsafeBufferPointer { bytes in
-            var position = bytes.baseAddress
-            return d2i_PKCS8_PRIV_KEY_INFO(nil, &position, bytes.count)
-        }
-        defer { PKCS8_PRIV_KEY_INFO_free(info) }
-        guard let info, let key = EVP_PKCS82PKEY(info) else {
-            ERR_clear_error()
-            throw CryptoError("the private key is damaged inside: \(downloadAgain)")
-        }
-        return KeyHandle(owning: key)
     }
 
     /// Refuses every key that is not on P-256.
@@ -39,15 +28,10 @@ extension SigningKey {
             let name = kind == EVP_PKEY_RSA ? "an RSA key" : "a key that is not of the kind EC"
             throw CryptoError("this is \(name), and APNs signs with P-256: \(useApplesFile)")
         }
-        var text = [CChar](repeating: 0, count: 80)
-        var length = 0
-        EVP_PKEY_get_group_name(key, &text, text.count, &length)
-        let bytes = text.prefix(length).map { UInt8(bitPattern: $0) }
-        let curve = String(decoding: bytes, as: UTF8.self)
-        guard curve == "prime256v1" else {
-            let name = curve == "secp384r1" ? "P-384" : curve == "secp521r1" ? "P-521" : curve
+        let curve = KeyDescription.curve(of: key)
+        guard curve == "P-256" else {
             throw CryptoError(
-                "this key is on the curve \(name), and APNs signs with P-256: \(useApplesFile)")
+                "this key is on the curve \(curve), and APNs signs with P-256: \(useApplesFile)")
         }
     }
 
@@ -68,30 +52,57 @@ extension SigningKey {
             CryptoError(
                 "the base64 text between BEGIN and END \(label) is damaged or cut off: "
                     + downloadAgain)
-        case .encrypted(let label):
-            wrongLabel("ENCRYPTED " + label)
+        case .unknownContent:
+            CryptoError(
+                "this is base64 text or DER without a key in it, or a key that was cut off: "
+                    + downloadAgain)
         }
     }
 
-    /// The answer to a block that is no PKCS#8 key.
+    /// The answer to a block that is no private key for signing.
     private static func wrongLabel(_ label: String) -> CryptoError {
         switch label {
-        case "ENCRYPTED PRIVATE KEY", "ENCRYPTED EC PRIVATE KEY":
-            CryptoError(
-                "the key is encrypted: write it without a passphrase, with "
-                    + "`openssl pkcs8 -topk8 -nocrypt -in THIS_FILE -out AuthKey.p8`")
-        case "EC PRIVATE KEY":
-            CryptoError(
-                "the key is in the SEC1 form (EC PRIVATE KEY) and not in PKCS#8: convert it with "
-                    + "`openssl pkcs8 -topk8 -nocrypt -in THIS_FILE -out AuthKey.p8`")
         case "CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE":
-            CryptoError("this is a certificate and not a private key: \(useApplesFile)")
-        case "RSA PRIVATE KEY", "ENCRYPTED RSA PRIVATE KEY":
+            CryptoError(
+                "this is a certificate and not a private key: \(useApplesFile), or authenticate "
+                    + "with the certificate, by credentials: { identity: \"push.p12\" }")
+        case PEM.pkcs12:
+            CryptoError(
+                "this is a p12 file, a certificate with its key, and not a signing key: "
+                    + "write credentials: { identity: \"push.p12\", passphraseEnv: \"NAME\" }")
+        case "RSA PRIVATE KEY":
             CryptoError("this is an RSA key, and APNs signs with P-256: \(useApplesFile)")
         case "PUBLIC KEY":
             CryptoError("this is a public key, and signing takes the private one: \(useApplesFile)")
         default:
             CryptoError("this is a \(label) and not a PRIVATE KEY: \(useApplesFile)")
+        }
+    }
+}
+
+/// Words for keys.
+enum KeyDescription {
+    /// The curve of an EC key by the name that people know.
+    static func curve(of key: OpaquePointer) -> String {
+        var text = [CChar](repeating: 0, count: 80)
+        var length = 0
+        EVP_PKEY_get_group_name(key, &text, text.count, &length)
+        let bytes = text.prefix(length).map { UInt8(bitPattern: $0) }
+        let name = String(decoding: bytes, as: UTF8.self)
+        switch name {
+        case "prime256v1": return "P-256"
+        case "secp384r1": return "P-384"
+        case "secp521r1": return "P-521"
+        default: return name
+        }
+    }
+
+    /// As in "RSA, 2048 bits".
+    static func text(of key: OpaquePointer) -> String {
+        switch EVP_PKEY_get_base_id(key) {
+        case EVP_PKEY_RSA: "RSA, \(EVP_PKEY_get_bits(key)) bits"
+        case EVP_PKEY_EC: "EC, \(curve(of: key))"
+        default: "\(EVP_PKEY_get_bits(key)) bits"
         }
     }
 }

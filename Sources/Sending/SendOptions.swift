@@ -1,4 +1,5 @@
 package import Campaign
+package import Crypto
 package import Transport
 
 /// How a campaign is sent: what the command line decides, beside the manifest.
@@ -7,6 +8,8 @@ package struct SendOptions: Sendable {
     package var endpoint: Endpoint
     /// A PEM file with the CA to trust instead of the system's.
     package var caFile: String?
+    /// The certificate to authenticate with, in place of provider tokens.
+    package var identity: CertificatePair?
     /// The run folder, to be created; with ``resumes``, that of the run that goes on.
     package var runDirectory: String
     /// Goes on with a run that was started before.

@@ -74,6 +74,15 @@ struct OpenSSLReason {
             "TLS 1.2 or newer is needed on both sides"
         case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
             "the other side does not trust our certificate's CA"
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+            "the other side says that our certificate was revoked: make a new one on Apple's page"
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+            "the other side says that our certificate has expired: look at it with peal auth"
+        case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
+            SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+            "the other side refuses our certificate: look at it with peal auth"
+        case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+            "the other side wants a certificate: name one in credentials.identity"
         default: ""
         }
     }

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import TestSupport
 import Testing
 
@@ -14,9 +15,9 @@ import Testing
         return try #require(folder.read("made.p8"))
     }
 
-    private func message(of file: [UInt8]) -> String {
+    private func message(of file: [UInt8], _ passphrase: Passphrase? = nil) -> String {
         do {
-            _ = try SigningKey.p8(file)
+            _ = try SigningKey.p8(file, passphrase: passphrase)
             return "no error"
         } catch {
             return error.description
@@ -73,7 +74,7 @@ import Testing
         #expect(message(of: Array("\u{FEFF}\r\n \n".utf8)).hasPrefix("the key file is empty"))
     }
 
-    @Test(arguments: ["hello", "{\"type\":\"service_account\"}", "MIGTAgEAMBMGByqGSM49", "\0\u{1}"])
+    @Test(arguments: ["hello", "{\"type\":\"service_account\"}", "\0\u{1}"])
     func saysThatItIsNoPEM(text: String) {
         #expect(message(of: Array(text.utf8)).hasPrefix("this is no PEM file"))
         #expect(message(of: Array(text.utf8)).contains("AuthKey_"))
@@ -104,29 +105,91 @@ import Testing
         #expect(try message(of: #require(folder.read("ed"))).contains("not of the kind EC"))
     }
 
-    @Test func theCommandOfTheMessageConvertsASEC1Key() throws {
+    /// B62: all forms of a key that openssl writes.
+    @Test func readsASEC1KeyAsPeopleMakeIt() throws {
         let path = folder.path + "/sec1"
-        // As people make it: with a block EC PARAMETERS in front.
+        // With a block EC PARAMETERS in front.
         try Subprocess.openssl("ecparam", "-genkey", "-name", "prime256v1", "-out", path)
-        let text = try message(of: #require(folder.read("sec1")))
-        #expect(text.contains("SEC1"))
-        #expect(text.contains("openssl pkcs8 -topk8 -nocrypt -in THIS_FILE -out AuthKey.p8"))
-        try Subprocess.openssl(
-            "pkcs8", "-topk8", "-nocrypt", "-in", path, "-out", folder.path + "/AuthKey.p8")
-        _ = try SigningKey.p8(#require(folder.read("AuthKey.p8")))
+        let key = try SigningKey.p8(#require(folder.read("sec1")))
+        let publicPEM = try Subprocess.openssl("ec", "-in", path, "-pubout").output
+        #expect(key.verifyingKey.pem() == Array(publicPEM.utf8))
+        try Subprocess.openssl("ec", "-in", path, "-outform", "DER", "-out", path + ".der")
+        let der = try #require(folder.read("sec1.der"))
+        #expect(try SigningKey.p8(der).p8PEM() == key.p8PEM())
     }
 
-    @Test func saysThatTheKeyIsEncryptedInBothForms() throws {
-        let path = folder.write(try opensslKey(), to: "plain")
+    /// Keys encrypted by openssl: PKCS#8 and the old form with DEK-Info.
+    private func encryptedKeys() throws -> (plain: [UInt8], encrypted: [[UInt8]]) {
+        let plain = try opensslKey()
+        let path = folder.write(plain, to: "plain")
         try Subprocess.openssl(
             "pkcs8", "-topk8", "-in", path, "-passout", "pass:secret", "-out", path + "2")
         try Subprocess.openssl(
             "ec", "-in", path, "-aes128", "-passout", "pass:secret", "-out", path + "3")
-        for name in ["plain2", "plain3"] {
-            let text = try message(of: #require(folder.read(name)))
-            #expect(text.hasPrefix("the key is encrypted"))
-            #expect(text.contains("-topk8 -nocrypt"))
+        try Subprocess.openssl(
+            "pkcs8", "-topk8", "-in", path, "-passout", "pass:secret", "-outform", "DER", "-out",
+            path + "4")
+        return (plain, try (2...4).map { try #require(folder.read("plain\($0)")) })
+    }
+
+    @Test func readsEncryptedKeysWithTheirPassphrase() throws {
+        let (plain, encrypted) = try encryptedKeys()
+        for file in encrypted {
+            #expect(try SigningKey.p8(file, passphrase: Passphrase("secret")).p8PEM() == plain)
         }
+        // A passphrase that is not needed does no harm.
+        #expect(try SigningKey.p8(plain, passphrase: Passphrase("secret")).p8PEM() == plain)
+    }
+
+    @Test func saysThatAKeyIsEncryptedOrItsPassphraseIsWrong() throws {
+        for file in try encryptedKeys().encrypted {
+            let text = message(of: file)
+            #expect(text.hasPrefix("the key is encrypted") && text.contains("passphraseEnv"))
+            let wrong = message(of: file, Passphrase("sesame"))
+            #expect(wrong.hasPrefix("the passphrase does not open the key"), "\(wrong)")
+            #expect(!wrong.contains("sesame"))
+        }
+        #expect("\(Passphrase("sesame"))" == "Passphrase")
+    }
+
+    /// B56: what becomes of a key in environment variables, secret stores and shells.
+    @Test func readsAKeyThatWentThroughAnEnvironmentVariable() throws {
+        let file = try opensslKey()
+        let text = String(decoding: file, as: UTF8.self)
+        let lines = text.split(separator: "\n")
+        let body = lines.dropFirst().dropLast()
+        let whole = Data(file).base64EncodedString()
+        let variants = [
+            text.replacing("\n", with: "\\n"),
+            text.replacing("\n", with: "\\r\\n"),
+            text.replacing("\n", with: "\\\\n"),
+            "\"" + text.replacing("\n", with: "\\n") + "\"",
+            text.replacing("\n", with: "\\\n"),
+            text.replacing("\n", with: ""),
+            text.replacing("\n", with: " "),
+            body.joined(), body.joined(separator: "\n"), body.joined(separator: "\\n"),
+            "'" + body.joined() + "'\n", "\u{FEFF}" + body.joined(separator: "\r\n"),
+            (body + lines.suffix(1)).joined(separator: "\n"),
+            whole, Data(file).base64EncodedString(options: .lineLength76Characters),
+        ]
+        for variant in variants {
+            #expect(try SigningKey.p8(Array(variant.utf8)).p8PEM() == file, "\(variant)")
+        }
+        let der = try #require(Data(base64Encoded: body.joined()))
+        #expect(try SigningKey.p8(Array(der)).p8PEM() == file)
+    }
+
+    /// B58: base64 is read where PEM is expected, and said to be nothing when it holds nothing.
+    @Test(arguments: ["MIGTAgEAMBMGByqGSM49", "aGVsbG8gd29ybGQh"])
+    func saysThatBase64HoldsNoKey(text: String) {
+        #expect(message(of: Array(text.utf8)).hasPrefix("this is base64 text or DER without a key"))
+    }
+
+    @Test func saysThatItIsAP12File() throws {
+        let certificate = try TestCertificate(in: folder)
+        let path = try certificate.exportP12("key.p8", passphrase: "secret")
+        #expect(path.hasSuffix("key.p8"))
+        #expect(try message(of: #require(folder.read("key.p8"))).hasPrefix("this is a p12 file"))
     }
 
     @Test func saysThatItIsAPublicKey() throws {

@@ -22,6 +22,20 @@ import Testing
         #expect(most > 10)
     }
 
+    /// Apple's limit of one stream belongs to provider tokens: a certificate was accepted with the
+    /// connection.
+    @Test func withACertificateManyRequestsGoAtOnceAndWithoutAToken() throws {
+        let server = try ScriptedServer { _ in .hold }
+        var rig = SendingRig(server, rows: 50)
+        rig.hasProviderTokens = false
+        let running = try rig.start()
+        server.waitForRequests(50)
+        server.releaseHeld()
+        #expect(try running.finish().count(.accepted) == 50)
+        #expect(server.log.requests.map(\.openCount).max() == 50)
+        #expect(server.log.requests.allSatisfy { $0.authorization.isEmpty })
+    }
+
     @Test func noMoreStreamsThanTheUserAllows() throws {
         let server = try ScriptedServer { _ in .acceptLater }
         var rig = SendingRig(server, rows: 50)

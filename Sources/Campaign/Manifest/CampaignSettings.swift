@@ -16,12 +16,22 @@ package enum CampaignEnvironment: String, Sendable {
 
 /// How the sender proves who it is.
 package enum CampaignCredentials: Sendable, Equatable {
-    /// A signing key: the path of its p8 file, resolved; key ID and team ID of ten characters.
-    case key(path: String, keyID: String, teamID: String)
-    /// A certificate with its key in a p12 file; the environment variable holds its passphrase.
+    /// A signing key with key ID and team ID of ten characters; the environment variable holds its
+    /// passphrase.
+    case key(KeySource, keyID: String, teamID: String, passphraseEnv: String?)
+    /// A certificate with its key in a p12 or PEM file; the environment variable holds its
+    /// passphrase.
     case identity(path: String, passphraseEnv: String?)
     /// A key of Peal's own, for servers on this machine only.
     case development
+}
+
+/// Where a signing key is.
+package enum KeySource: Sendable, Equatable {
+    /// In a file, its path resolved.
+    case file(String)
+    /// In an environment variable, its name.
+    case environment(String)
 }
 
 /// The names of the columns (CSV) or keys (NDJSON) that mean something to Peal.

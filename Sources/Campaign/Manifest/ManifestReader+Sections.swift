@@ -2,50 +2,6 @@ internal import APNS
 internal import JSON
 
 extension ManifestReader {
-    // MARK: Credentials
-
-    func credentials() throws(CampaignError) -> CampaignCredentials {
-        let example = "{ key: \"AuthKey_ABC123DEFG.p8\", keyID: \"…\", teamID: \"…\" }"
-        guard let node = root.node["credentials"] else {
-            throw root.missing("credentials", example: "\(example), or \"development\"")
-        }
-        if let word = node.asString {
-            guard word == "development" else {
-                throw root.error(
-                    "credentials", "\"credentials\" is \"\(word)\"",
-                    "write \(example), or \"development\" for a server on this machine")
-            }
-            return .development
-        }
-        if node["identity"] != nil {
-            throw root.error(
-                at: node["identity"]?.position ?? node.position,
-                "\"credentials.identity\" is not yet supported", "use a signing key: \(example)")
-        }
-        let section = try section("credentials", node, known: ["key", "keyID", "teamID"])
-        let key = try section.required("key", example: "\"AuthKey_ABC123DEFG.p8\"")
-        return .key(
-            path: source.resolve(key), keyID: try identifier("keyID", of: section),
-            teamID: try identifier("teamID", of: section))
-    }
-
-    private func identifier(
-        _ key: String, of section: ManifestObject
-    ) throws(CampaignError) -> String {
-        let text = try section.required(key, example: "\"ABC123DEFG\"")
-        let isAlphanumeric = text.utf8.allSatisfy { byte in
-            UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-                || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-                || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
-        }
-        guard isAlphanumeric, text.utf8.count == APNSLimits.idCharacters else {
-            throw section.error(
-                key, "\(section.name(key)) is \"\(text)\"",
-                "write the \(APNSLimits.idCharacters) letters and digits that Apple's pages show")
-        }
-        return text
-    }
-
     // MARK: Columns
 
     func columns() throws(CampaignError) -> ColumnNames {

@@ -82,7 +82,11 @@ extension Worker {
     /// Says what to do where the failure itself has no remedy: its cause is on the server's side.
     private static func text(of failure: ConnectionFailure?, goAway: String?) -> String {
         let said = goAway.map { " (\($0))" } ?? ""
-        let remedy = said + "; check that this is an APNs server, and what its log says"
+        let remedy =
+            said
+            + (said.contains("BadCertificate")
+                ? "; APNs does not take the certificate: peal auth says what it is for"
+                : "; check that this is an APNs server, and what its log says")
         guard let failure else {
             return "the server closed the connection before it answered a request" + remedy
         }

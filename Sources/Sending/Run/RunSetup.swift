@@ -80,7 +80,7 @@ struct RunSetup {
 
     static func trust(_ options: SendOptions) throws(SendError) -> TLSContext {
         do throws(TLSError) {
-            return try TLSContext.client(caFile: options.caFile)
+            return try TLSContext.client(caFile: options.caFile, identity: options.identity)
         } catch {
             throw SendError(.refused, error.description)
         }

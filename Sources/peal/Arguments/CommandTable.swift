@@ -201,12 +201,16 @@ package enum CommandTable {
     private static let auth = CommandSpec(
         "auth", operand: "CAMPAIGN|FILE", "describes and verifies credentials",
         details: """
-            Takes a campaign, or a p8 key file itself. Sends nothing.
+            Takes a campaign, or a file itself: a p8 key, or a certificate with its key
+            (p12 or PEM). What the file holds decides, not its name. Sends nothing.
             """,
         options: [
             .flag(
                 "print-token", "prints a provider token on standard output, and nothing else there"),
             .value("key-id", "ID", default: "the campaign's", "the key's ID, ten characters"),
             .value("team-id", "ID", default: "the campaign's", "the team's ID, ten characters"),
+            .value(
+                "passphrase-env", "NAME", default: "the campaign's",
+                "the environment variable that holds the file's passphrase"),
         ])
 }

@@ -42,7 +42,9 @@ enum LoadCommand {
     }
 
     /// A local APNs in this process that knows the development key and no other.
-    private static func startMock(_ credentials: Credentials) throws(CommandFailure) -> MockServer {
+    private static func startMock(_ credentials: SigningCredentials) throws(CommandFailure)
+        -> MockServer
+    {
         var options = MockOptions(
             listen: (host: "127.0.0.1", port: 0), stateDirectory: try StatePath.folder("mock"))
         options.keys = [MockKey(keyID: credentials.keyID, key: credentials.key.verifyingKey)]

@@ -14,8 +14,12 @@ enum RunWatcher {
     static func send(
         _ campaign: Campaign, _ options: SendOptions, _ credentials: Credentials, isQuiet: Bool
     ) throws(CommandFailure) -> RunSummary {
-        let tokens = ProviderTokenSource(
-            key: credentials.key, keyID: credentials.keyID, teamID: credentials.teamID)
+        let tokens: ProviderTokenSource? =
+            switch credentials {
+            case .key(let key):
+                ProviderTokenSource(key: key.key, keyID: key.keyID, teamID: key.teamID)
+            case .identity: nil
+            }
         do {
             let loop = try EventLoop()
             defer { loop.close() }

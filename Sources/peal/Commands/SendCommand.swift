@@ -52,7 +52,9 @@ enum SendCommand {
     private static func startMock(_ credentials: Credentials) throws(CommandFailure) -> MockServer {
         var options = MockOptions(
             listen: (host: "127.0.0.1", port: 0), stateDirectory: try StatePath.folder("mock"))
-        options.keys = [MockKey(keyID: credentials.keyID, key: credentials.key.verifyingKey)]
+        if case .key(let key) = credentials {
+            options.keys = [MockKey(keyID: key.keyID, key: key.key.verifyingKey)]
+        }
         return try MockCommand.start(options)
     }
 

@@ -22,6 +22,7 @@ enum SendSettings {
         var options = SendOptions(
             endpoint: endpoint, runDirectory: try runDirectory(arguments, campaign: campaign))
         options.resumes = arguments.has("resume")
+        options.identity = credentials.identity
         options.caFile = mock?.caFile ?? arguments.text("ca-file")
         options.recipients = arguments.text("recipients")
         readPace(arguments, into: &options)
@@ -80,7 +81,7 @@ enum SendSettings {
     }
 
     /// A word as a shell takes it.
-    private static func quoted(_ word: String) -> String {
+    static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty
             && word.utf8.allSatisfy { byte in

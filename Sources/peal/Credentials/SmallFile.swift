@@ -14,6 +14,12 @@ enum SmallFile {
         return stat(path, &status) == 0 && status.st_mode & 0o044 != 0
     }
 
+    /// Whether `path` is a folder.
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// The content of `path`.
     ///
     /// *Errors*: a refusal that names the file, the cause and a remedy.

@@ -21,7 +21,11 @@ import Testing
         ("environment", "'live'", "known values: production, sandbox"),
         ("environment", "'sandbx'", "did you mean \"sandbox\"?"),
         ("credentials", "'none'", "development"), ("credentials", "{key: 'a.p8'}", "keyID"),
-        ("credentials", "{identity: 'a.p12'}", "not yet supported"),
+        ("credentials", "{identity: 'a.p12', keyID: 'ABC123DEFG'}", "remove \"identity\""),
+        ("credentials", "{identity: ''}", "identity"),
+        ("credentials", "{key: 'a.p8', keyEnv: 'KEY'}", "keep one of them"),
+        ("credentials", "{keyEnv: '-----BEGIN'}", "name of an environment variable"),
+        ("credentials", "{identity: 'a.p12', passphraseEnv: 'open sesame'}", "variable's name"),
         (
             "credentials", "{key: 'a.p8', keyID: 'ABC', teamID: 'DEF123GHIJ'}",
             "10 letters and digits"

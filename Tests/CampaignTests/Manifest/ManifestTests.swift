@@ -46,7 +46,8 @@ import Testing
         #expect(
             campaign.credentials
                 == .key(
-                    path: directory.path + "/AuthKey.p8", keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+                    .file(directory.path + "/AuthKey.p8"), keyID: "ABC123DEFG",
+                    teamID: "DEF123GHIJ", passphraseEnv: nil)
         )
         #expect(campaign.recipients == directory.path + "/list.ndjson")
         #expect(campaign.columns.token == "device")

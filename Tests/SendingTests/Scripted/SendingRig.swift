@@ -20,6 +20,8 @@ struct SendingRig {
     /// Members of the manifest beside those that must be there.
     var manifest: [String: String] = [:]
     var options: SendOptions
+    /// Without them, as with a certificate.
+    var hasProviderTokens = true
 
     init(_ server: ScriptedServer, rows: Int = 20) {
         options = SendOptions(endpoint: server.endpoint, runDirectory: folder.path + "/run")
@@ -43,7 +45,9 @@ struct SendingRig {
 
     func start() throws -> RunningCampaign {
         let campaign = try load()
-        let tokens = ProviderTokenSource(key: Self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
+        let tokens =
+            hasProviderTokens
+            ? ProviderTokenSource(key: Self.key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ") : nil
         let ended = DispatchSemaphore(value: 0)
         let run = try CampaignRun.start(campaign: campaign, options: options, tokens: tokens) {
             ended.signal()
