@@ -42,6 +42,8 @@ import Testing
         #expect(try mock.stats().accepted == 40_000)
     }
 
+    /// Waiting rows have slots, some 340 bytes each, 40,192 of them for a pool that may grow: with
+    /// 30,000 rows not all of them are ever touched.
     @Test func aThirdOfTheRowsInRetriesDoesNotMakeItGrowEither() throws {
         let file = try Tools.makeRecipients(120_000, format: "csv", in: peal.folder)
         let campaign = try peal.campaign(
@@ -56,7 +58,7 @@ import Testing
         let many = try peakAnonymousKiB(sending: 120_000, of: file, to: mock, campaign: campaign)
 
         #expect(many < 64 * 1024)
-        #expect(Double(many) < Double(few) * 1.1 + 2048, "\(few) KiB, then \(many) KiB")
+        #expect(many < few + 40_192 * 340 / 1024 + 2048, "\(few) KiB, then \(many) KiB")
     }
 
     @Test func aRunThatGoesOnNeedsNoMoreHoweverMuchOfItIsDone() throws {
