@@ -80,7 +80,7 @@ enum SendSettings {
     }
 
     /// A word as a shell takes it.
-    private static func quoted(_ word: String) -> String {
+    static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty
             && word.utf8.allSatisfy { byte in
