@@ -57,12 +57,14 @@ enum ResultSection {
             return
         }
         let accepted = summary.count(of: .accepted)
+        // The list may go on behind the rows that were read.
+        let soFar = summary.completed || summary.inputHasEnded ? "" : " read so far"
         page.element("p", ["class": "lead"]) { page in
             page.write("The notification for ")
             page.element(
                 "strong", "\(NumberText.count(accepted)) of \(NumberText.count(summary.rows))")
             page.write(
-                " \(summary.rows == 1 ? "recipient" : "recipients") was accepted by APNs, Apple’s "
+                " \(summary.rows == 1 ? "recipient" : "recipients")\(soFar) was accepted by APNs, Apple’s "
                     + "push service: \(NumberText.percent(accepted, of: summary.rows)).")
         }
     }

@@ -135,7 +135,7 @@ package enum CommandTable {
             RUN is the folder of one run, runs/NAME/TIME, however that run ended: completed,
             stopped, interrupted or killed. The summary goes to standard output. In the
             folder, report.html (for a browser, one file that needs nothing else) and
-            unregistered.csv are written anew; nothing else in it is changed.
+            unregistered.csv are written anew.
 
             Exit status: 0 done, whatever became of the run, 2 no run, damaged, or in use
             by another process, 3 the files could not be written.

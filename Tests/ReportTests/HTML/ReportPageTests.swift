@@ -73,6 +73,8 @@ struct ReportPageTests {
         facts.summary.inDoubt = 30
         let notice = try parsed(facts).nodes(forXPath: "//div[@class='notice']").first
         #expect(notice?.stringValue?.contains("the server cannot be reached") == true)
+        let lead = try parsed(facts).nodes(forXPath: "//p[@class='lead']").first
+        #expect(lead?.stringValue?.contains("150,000 of 200,000 recipients read so far") == true)
         let items = try parsed(facts).nodes(forXPath: "//header/../ul/li").map(\.stringValue)
         #expect(
             items == [
