@@ -17,7 +17,9 @@ package enum SummaryText {
         lines += reasons(summary)
         lines += ["", effort(summary)]
         if !latency(summary).isEmpty { lines.append(latency(summary)) }
-        lines += ["Run folder: \(summary.runDirectory)"]
+        lines += [
+            "Run folder: \(summary.runDirectory)", "Report: \(summary.runDirectory)/report.html",
+        ]
         lines += nextSteps(summary)
         if let resumeCommand, !summary.completed {
             lines += ["", "To go on where it stopped:", "  " + resumeCommand]

@@ -89,6 +89,18 @@ package final class CampaignRun: Sendable {
             .conclude()
     }
 
+    /// What there is to report; to be asked when ``wait()`` has returned `summary`.
+    package func facts(_ summary: RunSummary) -> RunFacts {
+        RunFacts(summary, record, checkpointer.rate, in: folder)
+    }
+
+    /// Writes `report.html` into the run folder.
+    ///
+    /// - Throws: kind `.stopped`; the run's outcomes do not depend on it.
+    package func write(report: [UInt8]) throws(SendError) {
+        try folder.replace(RunFolder.reportName, with: report)
+    }
+
     private var seconds: Double { Double(monotonicNowNs() - startNs) / 1e9 }
 
     private func startThreads(

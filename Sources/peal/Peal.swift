@@ -29,6 +29,7 @@ enum Peal {
         switch arguments.command.name {
         case "send": try SendCommand.run(arguments)
         case "check": try CheckCommand.run(arguments)
+        case "report": try ReportCommand.run(arguments)
         case "mock": try MockCommand.run(arguments)
         case "load": try LoadCommand.run(arguments)
         case "device": try DeviceCommand.run(arguments)

@@ -101,7 +101,7 @@ struct ArgumentParserTests {
     }
 
     @Test(arguments: [
-        "report run", "send shop --proxy x",
+        "send shop --proxy x",
         "send shop --metrics x",
         "send shop --at x",
     ])

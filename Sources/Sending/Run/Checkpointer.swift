@@ -7,7 +7,7 @@ internal import Glibc
 /// waits for a pipe does not hold it up.
 ///
 /// - Thread: ``run()`` on a thread of its own, ``end()`` on any.
-final class Checkpointer: @unchecked Sendable {  // `hasEnded` is protected by `mutex`
+final class Checkpointer: @unchecked Sendable {  // `hasEnded` has `mutex`, the series one thread
     private static let everyNs: UInt64 = 1_000_000_000
     /// What a loss of power may undo; a killed process loses nothing.
     private static let syncEveryNs: UInt64 = 5_000_000_000
@@ -19,6 +19,12 @@ final class Checkpointer: @unchecked Sendable {  // `hasEnded` is protected by `
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let ended = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var hasEnded = false
+    /// Belongs, with the two below, to the thread of ``run()``, and when that has ended to the one
+    /// that has joined it.
+    private(set) var rate: RateSeries
+    /// How far the series goes: accepted by this start, and seconds of all starts.
+    private var sampledAccepted: UInt64 = 0
+    private var sampledSeconds: Double
 
     /// - Parameter startNs: when this start of the run began, monotonic.
     init(state: RunState, folder: RunFolder, files: DurableFiles, startNs: UInt64) {
@@ -26,6 +32,8 @@ final class Checkpointer: @unchecked Sendable {  // `hasEnded` is protected by `
         self.folder = folder
         self.files = files
         self.startNs = startNs
+        rate = state.earlier.measured.rate
+        sampledSeconds = state.earlier.measured.seconds
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -67,10 +75,16 @@ final class Checkpointer: @unchecked Sendable {  // `hasEnded` is protected by `
         pthread_mutex_unlock(mutex)
     }
 
-    /// What all starts of the run have measured up to now.
-    var measured: Measurements {
+    /// What all starts of the run have measured up to now; a point of the series of rates, too.
+    func measure() -> Measurements {
         var measured = state.earlier.measured
         measured.add(state, seconds: Double(monotonicNowNs() - startNs) / 1e9)
+        let accepted = state.acceptedCount
+        rate.add(
+            accepted - min(sampledAccepted, accepted), from: sampledSeconds, to: measured.seconds)
+        sampledAccepted = accepted
+        sampledSeconds = measured.seconds
+        measured.rate = rate
         return measured
     }
 
@@ -82,7 +96,7 @@ final class Checkpointer: @unchecked Sendable {  // `hasEnded` is protected by `
 
     private func write() throws(SendError) {
         // Synced: after a loss of power a file that was renamed only may be empty.
-        try folder.replace("checkpoint", with: measured.json(), isSynced: true)
+        try folder.replace("checkpoint", with: measure().json(), isSynced: true)
     }
 
     /// - Returns: whether the run has ended.

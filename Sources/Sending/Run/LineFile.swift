@@ -89,7 +89,8 @@ enum LineFile {
         try target.append(kept)
     }
 
-    private static func counts(_ node: JSONNode, ledger: Ledger, rows: UInt64) -> Bool {
+    /// Whether a failure line tells what the ledger says of its row.
+    static func counts(_ node: JSONNode, ledger: Ledger, rows: UInt64) -> Bool {
         guard
             let row = node["row"]?.asInt.flatMap({ UInt64(exactly: $0) }), row >= 1, row <= rows,
             let outcome = node["outcome"]?.asString

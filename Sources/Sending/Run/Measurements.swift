@@ -12,6 +12,7 @@ struct Measurements: Sendable {
     /// Answers that were retried, by final code.
     var retried = [UInt64](repeating: 0, count: 256)
     var latencies = LatencyHistogram()
+    var rate = RateSeries()
 
     init() {}
 
@@ -56,6 +57,7 @@ extension Measurements {
         }
         Self.write(retried, "retried", to: &writer)
         Self.write(latencies.counts, "latencyBuckets", to: &writer)
+        write(rate, to: &writer)
         writer.endObject()
         return writer.bytes + [UInt8(ascii: "\n")]
     }
@@ -76,7 +78,8 @@ extension Measurements {
             let longest = Self.count(node["latencyMaxMicroseconds"]),
             let retried = Self.counts(node["retried"], count: 256),
             let buckets = Self.counts(
-                node["latencyBuckets"], count: LatencyHistogram.bucketCount)
+                node["latencyBuckets"], count: LatencyHistogram.bucketCount),
+            let rate = Self.rate(node)
         else {
             throw SendError(
                 .refused,
@@ -95,6 +98,7 @@ extension Measurements {
         connections.lost = lost
         self.retried = retried
         latencies = LatencyHistogram(counts: buckets, maxMicroseconds: longest)
+        self.rate = rate
     }
 
     private static func write(_ counts: [UInt64], _ key: String, to writer: inout JSONWriter) {
@@ -105,6 +109,27 @@ extension Measurements {
             writer.number(count)
         }
         writer.endObject()
+    }
+
+    private func write(_ rate: RateSeries, to writer: inout JSONWriter) {
+        writer.key("rateBucketSeconds")
+        writer.number(rate.bucketSeconds)
+        writer.key("acceptedByBucket")
+        writer.beginArray()
+        for count in rate.counts { writer.number(count) }
+        writer.endArray()
+    }
+
+    /// An empty series for a checkpoint of an earlier version; nil for a damaged one.
+    private static func rate(_ node: JSONNode) -> RateSeries? {
+        guard let elements = node["acceptedByBucket"]?.elements else {
+            return node["acceptedByBucket"] == nil ? RateSeries() : nil
+        }
+        let counts = elements.compactMap { count($0) }
+        guard counts.count == elements.count, let seconds = count(node["rateBucketSeconds"]) else {
+            return nil
+        }
+        return RateSeries(bucketSeconds: seconds, counts: counts)
     }
 
     private static func count(_ node: JSONNode?) -> UInt64? {
@@ -125,6 +150,23 @@ extension Measurements {
 }
 
 extension RunSummary {
+    /// Takes over how many rows are in each state, by ledger byte.
+    mutating func take(_ counts: [UInt64]) {
+        let finalCodes = Int(OpenState.firstFinal)...255
+        outcomes = Outcome.allCases.map { outcome in
+            let rows = finalCodes.reduce(UInt64(0)) { sum, byte in
+                FinalCode(rawValue: UInt8(byte)).outcome == outcome ? sum + counts[byte] : sum
+            }
+            return (outcome, rows)
+        }
+        reasons = finalCodes.compactMap { byte in
+            let code = FinalCode(rawValue: UInt8(byte))
+            return counts[byte] > 0 && code != .accepted ? (code, counts[byte]) : nil
+        }
+        reasons.sort { $0.1 > $1.1 }
+        inDoubt = counts[Int(OpenState.inDoubt)]
+    }
+
     mutating func take(_ measured: Measurements) {
         seconds = measured.seconds
         attempts = measured.attempts

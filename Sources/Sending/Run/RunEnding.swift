@@ -12,10 +12,10 @@ struct RunEnding {
         var summary = RunSummary(name: record.name, runDirectory: folder.path)
         summary.rows = state.rowsRead.load(ordering: .relaxed)
         let counts = state.ledger.counts(rows: summary.rows)
-        countRows(counts, into: &summary)
+        summary.take(counts)
         let finalRows = summary.outcomes.reduce(0) { $0 + $1.1 }
         describeEnd(open: summary.rows - finalRows, counts, in: &summary)
-        let measured = checkpointer.measured
+        let measured = checkpointer.measure()
         summary.resumes = record.resumes
         summary.take(measured)
         // 24 bytes for each row; a run that goes on makes it anew.
@@ -35,24 +35,9 @@ struct RunEnding {
         return summary
     }
 
-    private func countRows(_ counts: [UInt64], into summary: inout RunSummary) {
-        for outcome in Outcome.allCases {
-            let rows = (Int(OpenState.firstFinal)...255).reduce(UInt64(0)) { sum, byte in
-                FinalCode(rawValue: UInt8(byte)).outcome == outcome ? sum + counts[byte] : sum
-            }
-            summary.outcomes.append((outcome, rows))
-        }
-        for byte in Int(OpenState.firstFinal)...255 where counts[byte] > 0 {
-            let code = FinalCode(rawValue: UInt8(byte))
-            if code != .accepted { summary.reasons.append((code, counts[byte])) }
-        }
-        summary.reasons.sort { $0.1 > $1.1 }
-    }
-
     private func describeEnd(open: UInt64, _ counts: [UInt64], in summary: inout RunSummary) {
         summary.inputHasEnded =
             state.earlier.inputHasEnded || state.inputIsComplete.load(ordering: .relaxed)
-        summary.inDoubt = counts[Int(OpenState.inDoubt)]
         switch state.stopCause {
         case nil where open == 0:
             summary.completed = true

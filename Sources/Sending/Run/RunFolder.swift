@@ -4,6 +4,8 @@ internal import JSON
 /// The folder of one run: created exclusively (0700), locked while in use, its files 0600, because
 /// device tokens are personal data.
 package final class RunFolder: Sendable {
+    static let reportName = "report.html"
+
     package let path: String
     private let descriptor: Int32
 

@@ -15,8 +15,12 @@ struct RunRecord: Sendable {
     var server: String
     /// How often the run was resumed.
     var resumes: UInt64 = 0
+    /// Of the latest start; nil for runs of earlier versions.
+    var pace: RunPace?
     /// What ``read(_:)`` found.
     private(set) var isCompleted = false
+    /// Whether the run came to an end of its own, which it wrote down.
+    private(set) var hasEnded = false
 
     init(
         name: String, identity: RunIdentity, startedAt: Timestamp, input: String,
@@ -55,6 +59,10 @@ struct RunRecord: Sendable {
         }
         writer.key("server")
         writer.string(server)
+        if let pace {
+            writer.key("pacing")
+            pace.write(to: &writer)
+        }
         writer.key("resumes")
         writer.number(resumes)
         writer.key("state")
@@ -92,7 +100,9 @@ struct RunRecord: Sendable {
             columns: columns.compactMap(\.asString),
             limit: node["limit"]?.asInt.flatMap { UInt64(exactly: $0) }, server: server)
         record.resumes = UInt64(max(0, resumes))
+        record.pace = RunPace(node["pacing"])
         record.isCompleted = state == "completed"
+        record.hasEnded = state != "running"
         return record
     }
 

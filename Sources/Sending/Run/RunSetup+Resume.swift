@@ -49,6 +49,7 @@ extension RunSetup {
         // A copy of standard input stays "-": the folder may be moved.
         if let given = options.recipients { record.input = given }
         record.resumes += 1
+        record.pace = RunPace(plan, mode: options.pacing ?? campaign.pacing.mode)
         try folder.replace("campaign.json", with: campaign.manifestBytes)
         try folder.replace("run.json", with: record.json(state: "running"))
         self.record = record

@@ -41,10 +41,12 @@ struct RunSetup {
                 reader = try Self.open("-", spool: Self.makeSpool(in: folder), reading)
                 try Self.check(campaign, reader)
             }
-            record = RunRecord(
+            var record = RunRecord(
                 name: campaign.name, identity: identity, startedAt: startedAt, input: source,
                 columns: reader.header?.names ?? [], limit: options.limit,
                 server: options.endpoint.description)
+            record.pace = RunPace(plan, mode: options.pacing ?? campaign.pacing.mode)
+            self.record = record
             try folder.replace("campaign.json", with: campaign.manifestBytes)
             let suppressed = try Self.suppressed(campaign, in: folder)
             list = try ChunkList(path: folder.file("chunks"))

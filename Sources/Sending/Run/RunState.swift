@@ -166,6 +166,11 @@ final class RunState: Sendable {
         counters.reduce(into: HeldBack()) { $1.add(to: &$0) }
     }
 
+    /// Rows that this start's requests were accepted for.
+    var acceptedCount: UInt64 {
+        counters.reduce(0) { $0 + $1.finalCount(FinalCode.accepted.rawValue) }
+    }
+
     /// Whether any row was accepted so far.
     var hasAccepted: Bool {
         counters.contains { $0.finalCount(FinalCode.accepted.rawValue) > 0 }

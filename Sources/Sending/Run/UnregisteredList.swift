@@ -11,8 +11,10 @@ enum UnregisteredList {
 
     /// - Parameter acceptedRows: with none, `BadDeviceToken` says more about the environment than
     ///   about the tokens, and such rows are left out.
+    /// - Parameter counts: whether a line counts; after an ending that has found no defect, all do.
     static func write(
-        from failures: String, to path: String, acceptedRows: UInt64
+        from failures: String, to path: String, acceptedRows: UInt64,
+        where counts: (JSONNode) -> Bool = { _ in true }
     ) throws(SendError) {
         guard let source = fopen(failures, "re") else {
             throw .file(.stopped, "read the file", failures, code: errno)
@@ -26,9 +28,9 @@ enum UnregisteredList {
         var capacity = 0
         defer { free(text) }
         while case let count = getline(&text, &capacity, source), count > 0, let text {
-            guard let entry = entry(text, count: count, acceptedRows: acceptedRows) else {
-                continue
-            }
+            guard let node = unregistered(text, count: count), counts(node),
+                let entry = entry(node, acceptedRows: acceptedRows)
+            else { continue }
             lines += entry
             if lines.count > 60_000 {
                 try target.append(lines)
@@ -42,14 +44,14 @@ enum UnregisteredList {
     }
 
     /// - Parameter text: a line with its end and a zero byte after it, as `getline` gives it.
-    private static func entry(
-        _ text: UnsafePointer<CChar>, count: Int, acceptedRows: UInt64
-    ) -> [UInt8]? {
-        guard
-            strstr(text, mark) != nil,
-            let node = try? JSONDocument.parse(
-                UnsafeRawBufferPointer(start: text, count: count), dialect: .strict),
-            let token = node["token"]?.asString, let row = node["row"]?.asInt,
+    private static func unregistered(_ text: UnsafePointer<CChar>, count: Int) -> JSONNode? {
+        guard strstr(text, mark) != nil else { return nil }
+        return try? JSONDocument.parse(
+            UnsafeRawBufferPointer(start: text, count: count), dialect: .strict)
+    }
+
+    private static func entry(_ node: JSONNode, acceptedRows: UInt64) -> [UInt8]? {
+        guard let token = node["token"]?.asString, let row = node["row"]?.asInt,
             let reason = node["reason"]?.asString
         else { return nil }
         if acceptedRows == 0, reason == FinalCode.badDeviceToken.reason { return nil }

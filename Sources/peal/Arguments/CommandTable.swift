@@ -3,8 +3,7 @@ internal import MockAPNS
 /// Every command and option of Peal: the one declaration of the command line.
 package enum CommandTable {
     package static let commands = [
-        send, check, mock, load, device, auth,
-        CommandSpec(later: "report"),
+        send, check, report, mock, load, device, auth,
     ]
 
     /// The commands that this version supports.
@@ -128,6 +127,24 @@ package enum CommandTable {
                 "shows row N alone: on a phone, as JSON, with its headers, or why it is invalid"),
             rate, connectionRate, pacing, connections,
             .flag("json", "prints the facts as JSON on standard output, and nothing else there"),
+        ])
+
+    private static let report = CommandSpec(
+        "report", operand: "RUN", "prints the summary of a run and writes its report anew",
+        details: """
+            RUN is the folder of one run, runs/NAME/TIME, however that run ended: completed,
+            stopped, interrupted or killed. The summary goes to standard output. In the
+            folder, report.html (for a browser, one file that needs nothing else) and
+            unregistered.csv are written anew.
+
+            Exit status: 0 done, whatever became of the run, 2 no run, damaged, or in use
+            by another process, 3 the files could not be written.
+
+              peal report runs/spring-sale/20260314T090000Z
+              peal report runs/spring-sale/20260314T090000Z --json | jq .outcomes
+            """,
+        options: [
+            .flag("json", "prints the summary as JSON on standard output, and nothing else there")
         ])
 
     private static let mock = CommandSpec(

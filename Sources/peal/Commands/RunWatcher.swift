@@ -28,7 +28,9 @@ enum RunWatcher {
                 campaign: campaign, options: options, tokens: tokens,
                 whenFinished: { finished.send() })
             try watch(run, on: loop, isQuiet: isQuiet)
-            return run.wait()
+            let summary = run.wait()
+            ReportCommand.write(run, summary)
+            return summary
         } catch let error as SendError {
             throw CommandFailure(status(of: error), error.description)
         } catch {
@@ -60,7 +62,8 @@ enum RunWatcher {
         if !isQuiet { Terminal.standardError(line.erasure) }
     }
 
-    private static func status(of error: SendError) -> ExitStatus {
+    /// What a failure means for the process.
+    static func status(of error: SendError) -> ExitStatus {
         switch error.kind {
         case .refused: .refused
         case .stopped: .stopped
