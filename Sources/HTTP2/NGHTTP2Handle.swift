@@ -12,6 +12,7 @@ struct NGHTTP2Handle: ~Copyable {
     static let pieceBytesMax = 16_384 + 9 + 1
 
     let raw: OpaquePointer
+    private let memory: InflaterMemory
 
     /// Makes a session; `addCallbacks` names the functions that it calls.
     init(role: Role, addCallbacks: (OpaquePointer) -> Void) throws(HTTP2Error) {
@@ -25,16 +26,20 @@ struct NGHTTP2Handle: ~Copyable {
         guard nghttp2_session_callbacks_new(&callbacks) == 0, let callbacks,
             nghttp2_option_new(&option) == 0, let option
         else { throw Self.outOfMemory }
+        let memory = InflaterMemory()
         addCallbacks(callbacks)
         // Closed streams are kept for priorities, which nobody uses here; it is memory and time.
         nghttp2_option_set_no_closed_streams(option, 1)
         let made =
             switch role {
-            case .client: nghttp2_session_client_new2(&session, callbacks, nil, option)
-            case .server: nghttp2_session_server_new2(&session, callbacks, nil, option)
+            case .client:
+                nghttp2_session_client_new3(&session, callbacks, nil, option, memory.functions)
+            case .server:
+                nghttp2_session_server_new3(&session, callbacks, nil, option, memory.functions)
             }
         guard made == 0, let session else { throw Self.outOfMemory }
         raw = session
+        self.memory = memory
     }
 
     deinit { nghttp2_session_del(raw) }

@@ -116,6 +116,7 @@ extension ServerSession {
             return
         }
         let isHeaders = UInt32(head.type) == NGHTTP2_HEADERS.rawValue
+        if !isHeaders, settings.windowStepBytes > 0 { giveBackWindows(head) }
         guard isHeaders || UInt32(head.type) == NGHTTP2_DATA.rawValue,
             let state = state(head.stream_id)
         else { return }
@@ -158,6 +159,23 @@ extension ServerSession {
     fileprivate func onPing(_ ping: nghttp2_ping) {
         guard ping.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 else { return }
         onPong(withUnsafeBytes(of: ping.opaque_data) { $0.reduce(0) { $0 << 8 | UInt64($1) } })
+    }
+
+    /// Gives the windows back in smaller steps than nghttp2 does, which waits for half of one; what
+    /// is given back here it no longer counts.
+    private func giveBackWindows(_ head: nghttp2_frame_hd) {
+        guard UInt32(head.type) == NGHTTP2_DATA.rawValue else { return }
+        let step = settings.windowStepBytes
+        let connectionBytes = nghttp2_session_get_effective_recv_data_length(handle.raw)
+        if connectionBytes >= step {
+            nghttp2_submit_window_update(handle.raw, 0, 0, connectionBytes)
+        }
+        guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) == 0 else { return }
+        let streamBytes = nghttp2_session_get_stream_effective_recv_data_length(
+            handle.raw, head.stream_id)
+        if streamBytes >= step {
+            nghttp2_submit_window_update(handle.raw, 0, head.stream_id, streamBytes)
+        }
     }
 
     private func grantStreamWindow(_ stream: Int32) {

@@ -43,7 +43,8 @@ package final class ServerSession: HTTP2Session {
     private var openCount = 0
     private let list: UnsafeMutablePointer<nghttp2_nv>  // owned: scratch for a response's fields
     private let statusText: UnsafeMutablePointer<UInt8>  // owned: scratch, three digits
-    private var goAwayWalker = GoAwayWalker()
+    private var frameWalker = ClientFrameWalker()
+    private let unpacker = HeaderUnpacker()
 
     /// Makes a session; its SETTINGS come with the first `receive` or `pump`, until when they can
     /// still be changed unseen.
@@ -189,15 +190,20 @@ package final class ServerSession: HTTP2Session {
         if let cause { throw cause }
     }
 
-    /// Hands the client's bytes on, with zeros for the last-stream-ids of its GOAWAY frames.
+    /// Hands the client's bytes on, with zeros for the last-stream-ids of its GOAWAY frames and
+    /// plain header strings.
     private func receiveFrames(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
         let zeros: StaticString = "\0\0\0\0"
         var rest = bytes
         while !rest.isEmpty {
-            let (plain, lastStream) = goAwayWalker.next(rest)
+            let (plain, lastStream, headers) = frameWalker.next(rest)
             try handle.receive(UnsafeRawBufferPointer(rebasing: rest[..<plain]))
             try handle.receive(UnsafeRawBufferPointer(start: zeros.utf8Start, count: lastStream))
             rest = UnsafeRawBufferPointer(rebasing: rest[(plain + lastStream)...])
+            guard headers > 0 else { continue }
+            let frame = UnsafeRawBufferPointer(rebasing: rest[..<headers])
+            try handle.receive(unpacker.unpack(frame) ?? frame)
+            rest = UnsafeRawBufferPointer(rebasing: rest[headers...])
         }
     }
 

@@ -16,5 +16,9 @@ package struct ServerSettings: Sendable, Equatable {
     /// server does that announces 0 and grants room request by request, as nginx.
     package var streamWindowBytes = 0
 
+    /// Body bytes after which WINDOW_UPDATE gives them back, on a stream and on the connection; 0:
+    /// half of the window.
+    package var windowStepBytes = 0
+
     package init() {}
 }

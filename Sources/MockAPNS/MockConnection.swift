@@ -43,6 +43,8 @@ final class MockConnection {
     ) throws(HTTP2Error) {
         self.worker = worker
         acceptedAtNs = nowNs + faults.handshakeDelayNs
+        var settings = settings
+        settings.windowStepBytes = worker.gateway.inferences.windowStepBytes
         session = try ServerSession(settings: settings)
         state = worker.gateway.makeConnection(limitMoves: worker.shared.streamLimitMoves)
         loop = worker.loop

@@ -96,6 +96,13 @@ struct GatewayInferencesTests {
         #expect(after.answerText(request, wallSeconds: Self.nowSeconds).body == body(point.after))
     }
 
+    @Test("the step of WINDOW_UPDATE can be set")
+    func windowStep() throws {
+        #expect(try gateway("").inferences.windowStepBytes == 0)
+        let set = try gateway("inferences: { windowStepBytes: 4096 }")
+        #expect(set.inferences.windowStepBytes == 4096)
+    }
+
     @Test("a stream limit that was set for good stays")
     func fixedLimit() throws {
         let connection = try gateway("").makeConnection(limitMoves: true)

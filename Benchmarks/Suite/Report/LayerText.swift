@@ -28,12 +28,12 @@ struct LayerText {
         LayerText(
             layer: "distance", title: "A server that is far away",
             text: """
-                The local APNs puts itself a round trip away, and takes 65,535 body bytes per connection \
-                before it grants more: four connections can carry no more than the limit in the table. A server \
-                that grants more only when half of its window is used up (as nghttp2 does by itself, \
-                and so the local APNs) gives a sender no more than half of that limit: of 65,535 \
-                bytes it has then always one half and nearly another without having granted them \
-                anew.
+                The local APNs puts itself a round trip away and lets 65,535 body bytes of a connection \
+                be under way: the one connection can carry no more than the limit in the table. For the \
+                share it gives back what it has taken in steps of 4,096 bytes (`windowStepBytes` in its \
+                registry). By itself it waits for half of the window, as the only public log of a \
+                connection to Apple's service shows, which is the last column: two halves do not fit \
+                into 65,535 bytes together, so a sender is granted one in a round trip, whatever it does.
                 """),
         LayerText(
             layer: "scale", title: "Small and large files",

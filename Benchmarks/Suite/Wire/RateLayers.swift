@@ -35,10 +35,13 @@ struct PacedLayer {
 
 /// How much of what the window allows is reached with a server that is far away.
 ///
-/// The server takes 65,535 body bytes per connection before it grants more, so a connection can
-/// carry no more than that in a round trip.
+/// The server lets 65,535 body bytes of a connection be under way, so a connection can carry no
+/// more than that in a round trip. That the sender makes use of it shows only with a server that
+/// gives back what it has taken in small steps; one that waits for half of its window, as the local
+/// APNs does by itself, never grants a second half within a round trip. Both are measured.
 struct DistanceLayer {
     static let windowBytes = 65_535
+    static let stepBytes = 4_096
 
     let options: Options
     let work: WorkFolder
@@ -57,10 +60,8 @@ struct DistanceLayer {
     private func measure(
         _ name: String, _ milliseconds: Int, _ bodyBytes: Int
     ) throws -> CaseResult {
-        let mock = try MockAPNs(
-            options, work, arguments: ["--fault", "round-trip=\(milliseconds)ms"])
         var shape = Shape()
-        (shape.connections, shape.streams, shape.bodyBytes) = (4, 1000, bodyBytes)
+        (shape.connections, shape.streams, shape.bodyBytes) = (1, 1000, bodyBytes)
         let files = try CampaignFiles(
             work, shape: shape, name: "distance-\(milliseconds)-\(bodyBytes)")
         let limit =
@@ -69,16 +70,30 @@ struct DistanceLayer {
         let seconds = options.size == .full ? 4.0 : 2.0
         let start = Int(limit * 0.5)
         let counts = Counts(short: start, long: start + Int(limit * seconds))
-        let client = PealClient(options: options, work: work)
-        let sampler = Sampler(work)
-        let rates = try (0..<min(3, options.rounds)).map { _ in
-            try sampler.sample(client, mock, files, counts).perSecond
-        }
+        let rates = try rates(milliseconds, files, counts, stepBytes: Self.stepBytes)
+        let defaultRates = try self.rates(milliseconds, files, counts, stepBytes: 0)
         var result = CaseResult(layer: "distance", name: name)
         result.figures = [
             ("rate", Figure(rates, "/s")), ("limit", Figure([limit], "/s")),
             ("share", Figure(rates.map { $0 / limit * 100 }, "%")),
+            ("share with half steps", Figure(defaultRates.map { $0 / limit * 100 }, "%")),
         ]
         return result
+    }
+
+    /// What is sent per second to a server that gives windows back in such steps.
+    private func rates(
+        _ milliseconds: Int, _ files: CampaignFiles, _ counts: Counts, stepBytes: Int
+    ) throws -> [Double] {
+        let registry = work.makeFolder("step-\(stepBytes)") + "/registry.json5"
+        try writeFile(registry, Array("{ inferences: { windowStepBytes: \(stepBytes) } }".utf8))
+        let mock = try MockAPNs(
+            options, work,
+            arguments: ["--registry", registry, "--fault", "round-trip=\(milliseconds)ms"])
+        let client = PealClient(options: options, work: work)
+        let sampler = Sampler(work)
+        return try (0..<min(3, options.rounds)).map { _ in
+            try sampler.sample(client, mock, files, counts).perSecond
+        }
     }
 }

@@ -71,6 +71,10 @@ struct GatewayInferences: Sendable, Equatable {
     var streamsMax = 1000
     var streamsBeforeToken = 1
     var streamsAfterError = 1
+
+    /// Body bytes after which WINDOW_UPDATE gives them back. A public log of a connection to the
+    /// service shows steps of 32,822, about half of its window, which is what 0 means.
+    var windowStepBytes = 0
 }
 
 extension GatewayInferences {
@@ -105,6 +109,7 @@ extension GatewayInferences {
         ("streamsMax", .number(\.streamsMax, 1...100_000)),
         ("streamsBeforeToken", .number(\.streamsBeforeToken, 1...100_000)),
         ("streamsAfterError", .number(\.streamsAfterError, 1...100_000)),
+        ("windowStepBytes", .number(\.windowStepBytes, 0...65_535)),
     ]
 
     /// The bundle id in a topic: what stands before the suffix of a push type.
