@@ -34,6 +34,8 @@ let package = Package(
         .systemLibrary(  // HTTP/2 framing and header compression.
             name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
 
+        .systemLibrary(name: "CPrefetch"),  // No library: one instruction of the processor.
+
         // The modules, lowest first.
         module("EventLoop", imports: ["CLibuv"]),
         module("JSON"),
@@ -48,6 +50,7 @@ let package = Package(
             "Sending",
             imports: [
                 "Campaign", "APNS", "JSON", "Transport", "HTTP2", "TLS", "Crypto", "EventLoop",
+                "CPrefetch",
             ]),
         module(
             "MockAPNS",

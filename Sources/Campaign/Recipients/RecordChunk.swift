@@ -27,9 +27,9 @@ package final class RecordChunk: @unchecked Sendable {
     package static let targetBytesDefault = 262_144
 
     /// Row number of the first record; the others follow without gaps. 1-based.
-    package private(set) var firstRow: UInt64 = 1
+    package var firstRow: UInt64 { startRow }
     /// Physical line of the first record. 1-based.
-    package private(set) var firstLine: UInt64 = 1
+    package var firstLine: UInt64 { startLine }
     /// Where the chunk starts in the input: chunks follow one another without gaps.
     package private(set) var offset: UInt64 = 0
     /// Bytes of the input that the chunk covers: records with their line ends, skipped blank lines,
@@ -37,8 +37,10 @@ package final class RecordChunk: @unchecked Sendable {
     package private(set) var byteCount: UInt64 = 0
     /// Number of records.
     package var recordCount: Int { count }
-    /// Not the stored property itself for others: one that other modules see costs a dynamic
-    /// exclusivity check at each use, here for each record.
+    // Not the stored properties themselves for others: one that other modules see costs a dynamic
+    // exclusivity check at each use, here for each record.
+    private var startRow: UInt64 = 1
+    private var startLine: UInt64 = 1
     private var count = 0
 
     let targetBytes: Int
@@ -84,7 +86,7 @@ package final class RecordChunk: @unchecked Sendable {
     /// The physical line (1-based) on which the record with this index (0-based) starts.
     package func line(at index: Int) -> UInt64 {
         precondition(index >= 0 && index < recordCount)
-        return firstLine + UInt64(entries[index].lineDelta)
+        return startLine + UInt64(entries[index].lineDelta)
     }
 
     /// A 64-bit checksum of the chunk, to notice on a later reading that the file is another one.
@@ -105,8 +107,8 @@ extension RecordChunk {
     }
 
     func begin(row: UInt64, offset: UInt64) {
-        firstRow = row
-        firstLine = 1
+        startRow = row
+        startLine = 1
         self.offset = offset
         byteCount = 0
         count = 0
@@ -115,10 +117,10 @@ extension RecordChunk {
 
     /// Notes a record that starts `ahead` bytes after the bytes kept so far.
     func append(ahead: Int, bytes: Int, line: UInt64, problem: FinalCode?) {
-        if count == 0 { firstLine = line }
+        if count == 0 { startLine = line }
         entries[count] = RecordEntry(
             offset: UInt32(storedBytes + ahead), bytes: UInt32(bytes),
-            lineDelta: UInt32(line - firstLine), problemCode: problem?.rawValue ?? 0)
+            lineDelta: UInt32(line - startLine), problemCode: problem?.rawValue ?? 0)
         count += 1
     }
 

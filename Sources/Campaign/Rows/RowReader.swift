@@ -14,12 +14,18 @@ package final class RowReader {
         UnsafeRawBufferPointer(rebasing: tokenMemory[..<tokenBytes])
     }
     /// The latest row's payload; valid until the next `render`.
-    package private(set) var payload: UnsafeRawBufferPointer
+    package var payload: UnsafeRawBufferPointer { latestPayload }
     /// The latest row's collapse id, empty for none; valid until the next `render`.
-    package private(set) var collapseID: UnsafeRawBufferPointer
+    package var collapseID: UnsafeRawBufferPointer { latestCollapseID }
     /// Which payload the latest row gets: an index into `PayloadSet.byLocale`, or -1 for the one
     /// for everybody, whether there is one or not. Set by `render`.
-    package private(set) var payloadIndex = LocaleTable.standardChoice
+    package var payloadIndex: Int { latestPayloadIndex }
+
+    // Not the stored properties themselves for others: one that other modules see costs a dynamic
+    // exclusivity check at each use, here for each row.
+    private var latestPayload = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var latestCollapseID = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var latestPayloadIndex = LocaleTable.standardChoice
 
     let columns: RowColumns
     let columnCount: Int
@@ -76,8 +82,6 @@ package final class RowReader {
         tokenMemory = .allocate(byteCount: DeviceToken.hexCharactersMax, alignment: 16)
         // A value is no longer than its record, and an escape has at most six bytes (RFC 8259).
         measuringMemory = .allocate(byteCount: 6 * RecordLimits.recordBytesMax, alignment: 16)
-        payload = UnsafeRawBufferPointer(start: nil, count: 0)
-        collapseID = UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     deinit {
@@ -119,21 +123,21 @@ package final class RowReader {
     /// Sizes are bytes of UTF-8 of the final JSON.
     package func render() -> RowProblem? {
         if let problem = registrationProblem() { return problem }
-        payloadIndex = payloads.choice(for: localeText)
-        guard let template = payloads.template(payloadIndex) else {
+        latestPayloadIndex = payloads.choice(for: localeText)
+        guard let template = payloads.template(latestPayloadIndex) else {
             let index = columns.localeIndex
             return values[index].kind == .none
                 ? problem(.missingValue, index, "there is no payload for a row without a value in")
                 : problem(.badValue, index, "there is no payload for the locale in")
         }
         if template.isFixed {
-            payload = template.bytes
+            latestPayload = template.bytes
         } else {
             var buffer = RenderBuffer(payloadMemory)
             if let problem = fill(&buffer, template, tooLarge: .invalidPayloadTooLarge) {
                 return problem
             }
-            payload = buffer.bytes
+            latestPayload = buffer.bytes
         }
         return renderCollapseID()
     }
@@ -141,7 +145,7 @@ package final class RowReader {
     private func renderCollapseID() -> RowProblem? {
         guard let template = collapseTemplate else { return nil }
         if template.isFixed {
-            collapseID = template.bytes
+            latestCollapseID = template.bytes
             return nil
         }
         var buffer = RenderBuffer(collapseMemory)
@@ -151,7 +155,7 @@ package final class RowReader {
             return RowProblem(
                 .badValue, detail: .text("the collapse id begins or ends with a blank"))
         }
-        collapseID = buffer.bytes
+        latestCollapseID = buffer.bytes
         return nil
     }
 

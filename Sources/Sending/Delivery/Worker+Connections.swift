@@ -210,7 +210,10 @@ extension Worker {
 
     func renewProviderToken() {
         do throws(SendError) {
-            guard let value = try headers.renewToken(monotonicNs: nowNs) else { return }
+            // In a copy: the property itself would be checked for exclusive use at every row.
+            var renewed = headers
+            guard let value = try renewed.renewToken(monotonicNs: nowNs) else { return }
+            headers = renewed
             for connection in pool { connection.session.replaceAuthorization(value) }
         } catch {
             fail(error)

@@ -77,6 +77,8 @@ extension Worker {
     }
 
     private struct InputRecord {
+        /// Of the chunk.
+        var index: Int
         var row: UInt64
         var line: UInt64
         var bytes: UnsafeRawBufferPointer
@@ -91,6 +93,7 @@ extension Worker {
         guard let (next, reading) = state.chunks.take() else { return }
         chunk = next
         nextRecord = 0
+        recordAhead = -1
         // What was known of the server before a long pause does not count after it.
         if reading.number != self.reading.number { connectFailures = ConnectFailures() }
         onlyRetriesAreLeft = false
@@ -108,7 +111,8 @@ extension Worker {
                 let problem = chunk.records[index].problemCode
                 let byte = isNew(row) ? OpenState.untouched : state.ledger.state(row: row)
                 return InputRecord(
-                    row: row, line: chunk.line(at: index), bytes: chunk.record(at: index),
+                    index: index, row: row, line: chunk.line(at: index),
+                    bytes: chunk.record(at: index),
                     problem: problem == 0 ? nil : FinalCode(rawValue: problem),
                     isInDoubt: byte == OpenState.inDoubt,
                     pass: reading.number == 0 ? .first : RetryRules.Pass(rawValue: byte) ?? .first)
@@ -151,7 +155,7 @@ extension Worker {
             finishInvalid(record, RowProblem(problem), token: nil)
             return false
         }
-        if let problem = freshRows.read(record.bytes) {
+        if let problem = read(record) {
             finishInvalid(record, problem, token: nil)
             return false
         }
@@ -166,7 +170,7 @@ extension Worker {
             finishInvalid(record, problem, token: freshRows.token)
             return false
         }
-        if let duplicates = state.duplicates, !duplicates.claim(freshRows.token, row: record.row) {
+        if let duplicates = state.duplicates, !duplicates.claim(freshKey, row: record.row) {
             finishUnsent(
                 FailureLine(
                     row: record.row, line: record.line, code: .duplicate, token: freshRows.token))
@@ -185,6 +189,32 @@ extension Worker {
         slots[staged].pointee.pass = record.pass
         stagedIn = freshRows
         return true
+    }
+
+    /// Reads a record into `freshRows`, and the next one of the chunk into `rowsAhead`: so its entry
+    /// among the duplicates is there in time.
+    private func read(_ record: InputRecord) -> RowProblem? {
+        if record.index == recordAhead {
+            swap(&freshRows, &rowsAhead)
+            freshKey = keyAhead
+        } else {
+            if let problem = freshRows.read(record.bytes) { return problem }
+            if let duplicates = state.duplicates { freshKey = duplicates.key(of: freshRows.token) }
+        }
+        recordAhead = -1
+        if let duplicates = state.duplicates, let chunk {
+            readAhead(record.index + 1, of: chunk, duplicates)
+        }
+        return nil
+    }
+
+    /// A record with a problem is read again when its turn comes.
+    private func readAhead(_ index: Int, of chunk: RecordChunk, _ duplicates: DuplicateTable) {
+        guard index < chunk.recordCount, chunk.records[index].problemCode == 0,
+            rowsAhead.read(chunk.record(at: index)) == nil
+        else { return }
+        recordAhead = index
+        keyAhead = duplicates.key(of: rowsAhead.token)
     }
 
     private func finishInvalid(
@@ -220,7 +250,7 @@ extension Worker {
         slot.pointee.stream = stream.rawValue
         slot.pointee.tokenVersion = Int32(truncatingIfNeeded: headers.tokenVersion)
         inFlight.append(staged, in: slots)
-        if stagedIn === freshRows { budget.countSend() }
+        if stagedIn !== retriedRows { budget.countSend() }
         limiter.take(nowNs: nowNs)
         paceLimiter.take(nowNs: nowNs)
         seen.sent += 1

@@ -55,7 +55,14 @@ final class Worker {
     let latencies: LatencyRecorder
 
     // The input.
-    let freshRows: RowReader
+    /// Reads the records that come for the first time; in turn with `rowsAhead`.
+    var freshRows: RowReader
+    /// Has read the record `recordAhead` of the chunk, and borrows it, while that is not -1.
+    var rowsAhead: RowReader
+    var recordAhead = -1
+    /// The keys of both readers' tokens among the duplicates, where those are looked for.
+    var freshKey = DuplicateTable.Key()
+    var keyAhead = DuplicateTable.Key()
     let retriedRows: RowReader
     /// Reads the tokens of rows that failed.
     let failedRows: RowReader
@@ -127,6 +134,7 @@ final class Worker {
         apnsIDText = .allocate(byteCount: APNSID.characters, alignment: 8)
         do {
             freshRows = try state.makeRowReader()
+            rowsAhead = try state.makeRowReader()
             retriedRows = try state.makeRowReader()
             failedRows = try state.makeRowReader()
             stagedIn = freshRows

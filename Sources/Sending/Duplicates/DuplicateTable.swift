@@ -1,3 +1,4 @@
+internal import CPrefetch
 internal import Crypto
 internal import Glibc
 internal import Synchronization
@@ -42,11 +43,28 @@ package final class DuplicateTable: @unchecked Sendable {
     ///
     /// - Returns: true when the token is this row's; false when another row has claimed it.
     package func claim(_ token: UnsafeRawBufferPointer, row: UInt64) -> Bool {
+        claim(key(of: token), row: row)
+    }
+
+    /// What the table knows a token by; no table but the one that made it can use it.
+    struct Key {
+        fileprivate var hashWord: UInt64 = 1
+        fileprivate var rowWord: UInt64 = 0
+    }
+
+    /// The key of a token that is going to be claimed. Its entry, which can be anywhere in a large
+    /// table, begins to come from memory, and ought to be there when ``claim(_:row:)`` needs it.
+    func key(of token: UnsafeRawBufferPointer) -> Key {
         let (first, second) = hash.hash(token)
         // Zero marks a free entry, so the one hash value of zero is stored as one.
-        return claim(
-            hashWord: first == 0 ? 1 : first,
-            rowWord: (second & ~Self.rowMask) | (row & Self.rowMask))
+        let hashWord = first == 0 ? 1 : first
+        peal_prefetch_for_write(words + 2 * startIndex(of: hashWord))
+        return Key(hashWord: hashWord, rowWord: second & ~Self.rowMask)
+    }
+
+    /// As ``claim(_:row:)`` with a token.
+    func claim(_ key: Key, row: UInt64) -> Bool {
+        claim(hashWord: key.hashWord, rowWord: key.rowWord | (row & Self.rowMask))
     }
 
     /// Whether any row has claimed `token`.
@@ -114,6 +132,7 @@ package final class DuplicateTable: @unchecked Sendable {
         let bytes = Int(entryCount) * 16
         let map = try GrowingMap(path: path, capacityBytes: bytes)
         try map.grow(toBytes: bytes)
+        map.preferLargePages()
         return map
     }
 

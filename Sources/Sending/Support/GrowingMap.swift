@@ -57,6 +57,12 @@ final class GrowingMap: @unchecked Sendable {  // the base never changes; growth
         fileBytes = bytes
     }
 
+    /// Asks for pages of 2 MiB, for a file that is used all over: the processor finds addresses in
+    /// few large pages faster. Where there are none, everything works as before.
+    func preferLargePages() {
+        _ = madvise(base, fileBytes, Int32(MADV_HUGEPAGE))
+    }
+
     /// Writes all changed pages and waits for them.
     func sync() throws(SendError) {
         guard fdatasync(descriptor) == 0 else {
