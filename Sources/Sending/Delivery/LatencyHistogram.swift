@@ -64,6 +64,7 @@ struct LatencyHistogram: Sendable {
 /// Each cell has a single writer, so it is a plain load and store (relaxed). Fixed memory, no
 /// allocation when recording.
 package final class LatencyRecorder: @unchecked Sendable {
+    // @unchecked: atomic cells behind a pointer that never changes.
     private typealias Cell = Atomic<UInt64>
     /// One per bucket, and the maximum as the last.
     private static let cellCount = LatencyHistogram.bucketCount + 1

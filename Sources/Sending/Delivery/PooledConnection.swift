@@ -10,7 +10,7 @@ internal import Transport
 /// closed.
 ///
 /// - Thread: the worker's.
-final class PooledConnection: ClientSessionDelegate, ConnectionDelegate {
+final class PooledConnection {
     enum Stage { case connecting, warming, open, draining, closed }
 
     /// What keeps a request from starting.
@@ -51,6 +51,8 @@ final class PooledConnection: ClientSessionDelegate, ConnectionDelegate {
     private(set) var isGivenUp = false
     /// Whether a request is being given up for lack of an answer, by ``cancel(_:)``.
     private(set) var isCancelling = false
+    /// What its session and its socket know it by.
+    private(set) var events: ConnectionEvents!  // made right after `self`, and never replaced
     private unowned let worker: Worker
     private let needsWarmUp: Bool
     private let streamsMax: Int
@@ -81,7 +83,8 @@ final class PooledConnection: ClientSessionDelegate, ConnectionDelegate {
         limiter = RateLimiter(perSecond: worker.state.plan.connectionRate)
         liveness = LivenessWatch(requestNs: UInt64(timeouts.requestMs) * 1_000_000, nowNs: nowNs)
         session = try ClientSession(template: template)
-        session.delegate = self
+        events = ConnectionEvents(owner: self)
+        session.delegate = events
     }
 
     func connect(through connection: Connection) { self.connection = connection }
@@ -242,19 +245,17 @@ final class PooledConnection: ClientSessionDelegate, ConnectionDelegate {
 
     // MARK: Events
 
-    func session(
-        _ session: ClientSession, request: UInt32, endedWith answer: borrowing Answer
-    ) {
+    func requestEnded(_ request: UInt32, with answer: borrowing Answer) {
         worker.requestEnded(SlotIndex(bitPattern: request), with: answer, on: self)
     }
 
-    func sessionSettingsChanged(_ session: ClientSession) {
+    func settingsChanged() {
         guard stage == .connecting else { return }
         stage = needsWarmUp ? .warming : .open
         worker.connectionBecameReady(self)
     }
 
-    func session(_ session: ClientSession, didReceiveGoAway goAway: GoAway) {
+    func didReceiveGoAway(_ goAway: GoAway) {
         noteGoAway(goAway)
         guard stage != .draining, stage != .closed else { return }
         stage = .draining
@@ -273,17 +274,11 @@ final class PooledConnection: ClientSessionDelegate, ConnectionDelegate {
         if isFirst { leaving = goAway?.text }
     }
 
-    func sessionDidReceivePong(_ session: ClientSession) {}
+    func didOpen() { worker.connectionOpened(self) }
 
-    func connectionDidOpen(_ connection: Connection) {
-        worker.connectionOpened(self)
-    }
+    func didFlush() { worker.connectionFlushed() }
 
-    func connectionDidFlush(_ connection: Connection) {
-        worker.connectionFlushed()
-    }
-
-    func connection(_ connection: Connection, didCloseWith failure: ConnectionFailure?) {
+    func didClose(_ failure: ConnectionFailure?) {
         let last = stage
         stage = .closed
         worker.connectionClosed(self, after: last, failure)

@@ -61,7 +61,7 @@ extension Worker {
             pooled.connect(
                 through: try Connection.connect(
                     to: endpoint, tls: state.tls, session: pooled.session, flusher: flusher,
-                    loop: loop, delegate: pooled))
+                    loop: loop, delegate: pooled.events))
             pool.append(pooled)
         } catch let failure as ConnectionFailure {
             connectFailed(nextConnectionID, .noAnswer, failure.description, at: endpoint)

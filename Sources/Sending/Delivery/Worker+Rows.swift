@@ -159,27 +159,28 @@ extension Worker {
             finishInvalid(record, problem, token: nil)
             return false
         }
-        if let list = state.suppressed, list.contains(freshRows.token) {
+        let rows = freshRows  // counts one reference instead of one at each use
+        if let list = state.suppressed, list.contains(rows.token) {
             // One that an earlier start has sent, before it was listed, stays unknown.
             let code = record.isInDoubt ? FinalCode.unknownConnectionLost : .suppressed
             finishUnsent(
-                FailureLine(row: record.row, line: record.line, code: code, token: freshRows.token))
+                FailureLine(row: record.row, line: record.line, code: code, token: rows.token))
             return false
         }
-        if let problem = freshRows.render() {
-            finishInvalid(record, problem, token: freshRows.token)
+        if let problem = rows.render() {
+            finishInvalid(record, problem, token: rows.token)
             return false
         }
         if let duplicates = state.duplicates, !duplicates.claim(freshKey, row: record.row) {
             finishUnsent(
                 FailureLine(
-                    row: record.row, line: record.line, code: .duplicate, token: freshRows.token))
+                    row: record.row, line: record.line, code: .duplicate, token: rows.token))
             return false
         }
         if record.isInDoubt, state.campaign.retry.onUnknown == .skip {
             var failure = FailureLine(
                 row: record.row, line: record.line, code: .unknownConnectionLost,
-                token: freshRows.token)
+                token: rows.token)
             failure.hasAPNSID = state.campaign.usesAPNSID
             finishUnsent(failure)
             return false
@@ -187,12 +188,12 @@ extension Worker {
         staged = slots.take(row: record.row, line: record.line, record: record.bytes)
         slots[staged].pointee.isInDoubt = record.isInDoubt
         slots[staged].pointee.pass = record.pass
-        stagedIn = freshRows
+        stagedIn = rows
         return true
     }
 
-    /// Reads a record into `freshRows`, and the next one of the chunk into `rowsAhead`: so its entry
-    /// among the duplicates is there in time.
+    /// Reads a record into `freshRows`, and the next one of the chunk into `rowsAhead`: so its
+    /// entry among the duplicates is there in time.
     private func read(_ record: InputRecord) -> RowProblem? {
         if record.index == recordAhead {
             swap(&freshRows, &rowsAhead)
@@ -237,10 +238,11 @@ extension Worker {
     ///
     /// - Returns: false when it fits nowhere now; it stays staged.
     private func submitStaged(preferring preferred: PooledConnection) -> Bool {
-        let body = stagedIn.payload
+        let rows = stagedIn
+        let body = rows.payload
         guard
             let target = target(forBodyBytes: body.count, preferring: preferred),
-            let stream = submit(staged, body: body, on: target)
+            let stream = submit(staged, rows, body: body, on: target)
         else { return false }
         let slot = slots[staged]
         // Nothing has been handed to the socket yet: that happens at the end of this turn.
@@ -250,7 +252,7 @@ extension Worker {
         slot.pointee.stream = stream.rawValue
         slot.pointee.tokenVersion = Int32(truncatingIfNeeded: headers.tokenVersion)
         inFlight.append(staged, in: slots)
-        if stagedIn !== retriedRows { budget.countSend() }
+        if rows !== retriedRows { budget.countSend() }
         limiter.take(nowNs: nowNs)
         paceLimiter.take(nowNs: nowNs)
         seen.sent += 1
@@ -272,7 +274,8 @@ extension Worker {
     }
 
     private func submit(
-        _ slot: SlotIndex, body: UnsafeRawBufferPointer, on target: PooledConnection
+        _ slot: SlotIndex, _ rows: RowReader, body: UnsafeRawBufferPointer,
+        on target: PooledConnection
     ) -> StreamID? {
         if state.campaign.usesAPNSID {
             state.identity.writeAPNSID(row: slots[slot].pointee.row, to: apnsIDText)
@@ -280,9 +283,9 @@ extension Worker {
         } else {
             headerValues[0] = UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        headerValues[1] = stagedIn.collapseID
+        headerValues[1] = rows.collapseID
         return target.session.submit(
-            request: UInt32(bitPattern: slot), path: stagedIn.token,
+            request: UInt32(bitPattern: slot), path: rows.token,
             values: UnsafeBufferPointer(
                 start: headerValues, count: RequestHeaders.perRequest.count),
             body: body)
