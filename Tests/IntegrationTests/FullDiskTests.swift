@@ -9,7 +9,7 @@ import Testing
     private let peal = PealProgram()
     private let mock: MockProgram
 
-    init() throws { mock = try MockProgram(peal, "--fault", "status=503 token=5 times=8000") }
+    init() throws { mock = try MockProgram(peal, "--fault", "status=503 token=5 times=5500") }
 
     /// Tokens of 32 digits, so that the estimate of rows from the file's size is too low.
     private func tokens(_ rows: Int) -> String {

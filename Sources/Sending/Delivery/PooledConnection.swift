@@ -18,7 +18,8 @@ final class PooledConnection {
 
     /// Refused requests in a row after which the connection is given up.
     private static let refusalsMax = 5
-    /// Answers in a row, all of them 500 to 599, after which it is given up.
+    /// Answers in a row, all of them 500, after which it is given up: APNs connections were seen that
+    /// answered nothing else until they were opened anew. 503 is the service's, not the connection's.
     private static let serverErrorsMax = 20
 
     let id: Int32
@@ -145,7 +146,7 @@ final class PooledConnection {
         timeoutsInARow = 0
         answeredCount += 1
         streamAnswered = max(streamAnswered, stream)
-        guard status >= 500 else {
+        guard status == 500 else {
             serverErrorsInARow = 0
             return
         }
