@@ -18,8 +18,8 @@ final class PooledConnection {
 
     /// Refused requests in a row after which the connection is given up.
     private static let refusalsMax = 5
-    /// Answers in a row, all of them 500, after which it is given up: APNs connections were seen that
-    /// answered nothing else until they were opened anew. 503 is the service's, not the connection's.
+    /// Answers in a row, all of them 500, after which it is given up: connections to APNs were seen
+    /// that answered nothing else until they were opened anew. 503 is the service's trouble.
     private static let serverErrorsMax = 20
 
     let id: Int32
