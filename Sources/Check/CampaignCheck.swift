@@ -222,10 +222,3 @@ package final class CampaignCheck: Sendable {
 private struct SendableTally: @unchecked Sendable {
     let tally: RowTally
 }
-
-/// The monotonic clock, in nanoseconds.
-private func monotonicNowNs() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-}

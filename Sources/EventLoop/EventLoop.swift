@@ -73,7 +73,7 @@ package final class EventLoop {
     }
 
     /// The monotonic clock, ns; its zero means nothing.
-    package var nowNs: UInt64 { uv_hrtime() }
+    package var nowNs: UInt64 { monotonicNowNs() }
 
     /// Calls `body` once per turn, after timers and before the loop waits for descriptors. Several
     /// may be added; they are called in that order, and stay until the loop closes. They do not

@@ -96,6 +96,3 @@ func clockNs(_ clock: clockid_t) -> UInt64 {
     clock_gettime(clock, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
-
-/// The loops' clock, for threads without a loop.
-func monotonicNowNs() -> UInt64 { clockNs(CLOCK_MONOTONIC) }

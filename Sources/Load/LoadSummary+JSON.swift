@@ -8,13 +8,16 @@ extension LoadSummary {
         ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999), ("p9999", 0.9999),
     ]
 
+    /// A hundred thousandth of a millisecond is what the clock can tell.
+    private static let decimals = 5
+
     /// The summary for scripts, with a line end at its end. Every member is always there.
     package func json() -> [UInt8] {
         var json = JSONWriter(pretty: true)
         json.beginObject()
         writePlan(to: &json)
         writeVerdict(to: &json)
-        writeRateBeforeLate(to: &json)
+        json.member("rateBeforeLate", rateBeforeLate, decimals: Self.decimals)
         json.member("planned", planned)
         json.member("sent", sent)
         json.member("notSent", notSent)
@@ -38,9 +41,10 @@ extension LoadSummary {
 
     private func writePlan(to json: inout JSONWriter) {
         json.member("server", options.endpoint.description)
-        json.member("fromRate", options.schedule.fromRate)
-        json.member("toRate", options.schedule.toRate)
-        json.member("durationSeconds", Double(options.schedule.durationNs) / 1e9)
+        json.member("fromRate", options.schedule.fromRate, decimals: Self.decimals)
+        json.member("toRate", options.schedule.toRate, decimals: Self.decimals)
+        json.member(
+            "durationSeconds", Double(options.schedule.durationNs) / 1e9, decimals: Self.decimals)
         json.member("threads", UInt64(options.threadCount))
         json.member("streams", UInt64(options.streams))
         json.member("payloadBytes", UInt64(options.payloadBytes))
@@ -56,18 +60,12 @@ extension LoadSummary {
         }
         json.key("failure")
         if case .failed(let text) = end { json.string(text) } else { json.null() }
-        json.member("seconds", seconds)
-        json.member("askedPerSecond", askedPerSecond)
-        json.member("achievedPerSecond", achievedPerSecond)
+        json.member("seconds", seconds, decimals: Self.decimals)
+        json.member("askedPerSecond", askedPerSecond, decimals: Self.decimals)
+        json.member("achievedPerSecond", achievedPerSecond, decimals: Self.decimals)
         json.key("rateReached")
         json.bool(isRateReached)
-        json.key("shortfall")
-        if let shortfall { json.string(shortfall.rawValue) } else { json.null() }
-    }
-
-    private func writeRateBeforeLate(to json: inout JSONWriter) {
-        json.key("rateBeforeLate")
-        if let rateBeforeLate { json.number(rounded(rateBeforeLate)) } else { json.null() }
+        json.member("shortfall", shortfall?.rawValue)
     }
 
     private func writeFailures(to json: inout JSONWriter) {
@@ -86,11 +84,11 @@ extension LoadSummary {
     private func write(_ histogram: Histogram, to json: inout JSONWriter) {
         json.beginObject()
         json.member("count", histogram.count)
-        json.member("mean", histogram.mean / 1e6)
+        json.member("mean", histogram.mean / 1e6, decimals: Self.decimals)
         for (name, share) in Self.percentiles {
-            json.member(name, Double(histogram.percentile(share)) / 1e6)
+            json.member(name, Double(histogram.percentile(share)) / 1e6, decimals: Self.decimals)
         }
-        json.member("max", Double(histogram.max) / 1e6)
+        json.member("max", Double(histogram.max) / 1e6, decimals: Self.decimals)
         json.endObject()
     }
 
@@ -106,33 +104,12 @@ extension LoadSummary {
         json.key("blockedSeconds")
         json.beginObject()
         for obstacle in Obstacle.allCases {
-            json.member("\(obstacle)", blockedSeconds[obstacle.rawValue])
+            json.member("\(obstacle)", blockedSeconds[obstacle.rawValue], decimals: Self.decimals)
         }
         json.endObject()
-        json.member("processorSeconds", processorSeconds)
-        json.member("threadBusyShare", threadBusyShare)
-        json.member("threadWaitShare", threadWaitShare)
-        json.key("machineBusyShare")
-        if let machineBusyShare { json.number(rounded(machineBusyShare)) } else { json.null() }
-    }
-}
-
-/// To a hundred thousandth: more digits would be noise.
-private func rounded(_ value: Double) -> Double { (value * 100_000).rounded() / 100_000 }
-
-extension JSONWriter {
-    fileprivate mutating func member(_ name: String, _ text: String) {
-        key(name)
-        string(text)
-    }
-
-    fileprivate mutating func member(_ name: String, _ value: UInt64) {
-        key(name)
-        number(value)
-    }
-
-    fileprivate mutating func member(_ name: String, _ value: Double) {
-        key(name)
-        number(rounded(value))
+        json.member("processorSeconds", processorSeconds, decimals: Self.decimals)
+        json.member("threadBusyShare", threadBusyShare, decimals: Self.decimals)
+        json.member("threadWaitShare", threadWaitShare, decimals: Self.decimals)
+        json.member("machineBusyShare", machineBusyShare, decimals: Self.decimals)
     }
 }

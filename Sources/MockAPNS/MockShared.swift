@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import HTTP2
 internal import TLS
 
@@ -32,7 +33,7 @@ struct MockShared: Sendable {
         devices = options.fast ? nil : DeviceRegistry()
         acceptedRequests = AcceptedRequests(capacity: options.recordsBodies)
         faults = FaultShared(
-            plan: options.faults, seed: options.seed, startNs: monotonicNanoseconds())
+            plan: options.faults, seed: options.seed, startNs: monotonicNowNs())
         latencies = counters.map { _ in ServiceLatency() }
         boards = counters.map { [limits] _ in
             ConnectionBoard(connectionsMax: limits.connectionsMax)

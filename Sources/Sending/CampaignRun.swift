@@ -56,6 +56,9 @@ package final class CampaignRun: Sendable {
         state.stop(.interrupted)
     }
 
+    /// Whether it takes no more rows.
+    var isStopping: Bool { state.isStopping }
+
     /// Where the run stands now.
     package var progress: ProgressSnapshot {
         var snapshot = ProgressSnapshot()

@@ -18,15 +18,14 @@ extension RunSummary {
         json.member("attempts", attempts)
         json.member("retries", retries)
         json.member("resumes", resumes)
-        json.member("seconds", seconds)
-        json.member("acceptedPerSecond", acceptedPerSecond)
+        json.member("seconds", seconds, decimals: 3)
+        json.member("acceptedPerSecond", acceptedPerSecond, decimals: 3)
         writeLatency(to: &json)
         writeConnections(to: &json)
         json.member("bytesSent", bytesSent)
         json.key("completed")
         json.bool(completed)
-        json.key("stoppedBecause")
-        if let stoppedBecause { json.string(stoppedBecause) } else { json.null() }
+        json.member("stoppedBecause", stoppedBecause)
         json.endObject()
         return json.bytes + [UInt8(ascii: "\n")]
     }
@@ -34,11 +33,11 @@ extension RunSummary {
     private func writeLatency(to json: inout JSONWriter) {
         json.key("latencyMilliseconds")
         json.beginObject()
-        json.member("p50", latencyMilliseconds.p50)
-        json.member("p90", latencyMilliseconds.p90)
-        json.member("p99", latencyMilliseconds.p99)
-        json.member("p999", latencyMilliseconds.p999)
-        json.member("max", latencyMilliseconds.max)
+        json.member("p50", latencyMilliseconds.p50, decimals: 3)
+        json.member("p90", latencyMilliseconds.p90, decimals: 3)
+        json.member("p99", latencyMilliseconds.p99, decimals: 3)
+        json.member("p999", latencyMilliseconds.p999, decimals: 3)
+        json.member("max", latencyMilliseconds.max, decimals: 3)
         json.endObject()
     }
 
@@ -67,22 +66,6 @@ extension RunSummary {
 }
 
 extension JSONWriter {
-    fileprivate mutating func member(_ name: String, _ text: String) {
-        key(name)
-        string(text)
-    }
-
-    fileprivate mutating func member(_ name: String, _ value: UInt64) {
-        key(name)
-        number(value)
-    }
-
-    /// To a thousandth: more digits would be noise.
-    fileprivate mutating func member(_ name: String, _ value: Double) {
-        key(name)
-        number((value * 1000).rounded() / 1000)
-    }
-
     fileprivate mutating func member(_ name: String, _ counts: [(String, UInt64)]) {
         key(name)
         beginObject()

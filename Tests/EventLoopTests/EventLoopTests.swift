@@ -204,7 +204,8 @@ struct EventLoopTests {
 /// Two connected non-blocking sockets.
 func pair() throws -> (Int32, Int32) {
     var ends: [Int32] = [-1, -1]
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+    let kind = Int32(
+        SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
     return (ends[0], ends[1])
 }

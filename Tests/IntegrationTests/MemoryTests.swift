@@ -42,8 +42,8 @@ import Testing
         #expect(try mock.stats().accepted == 40_000)
     }
 
-    /// Waiting rows have slots, some 340 bytes each, 40,192 of them for a pool that may grow: with
-    /// 30,000 rows not all of them are ever touched.
+    /// Waiting rows have slots, some 340 bytes each; one thread has 40,192 of them for a pool that
+    /// may grow, several have more. With 30,000 rows not all of them are ever touched.
     @Test func aThirdOfTheRowsInRetriesDoesNotMakeItGrowEither() throws {
         let file = try Tools.makeRecipients(120_000, format: "csv", in: peal.folder)
         let campaign = try peal.campaign(

@@ -48,7 +48,7 @@ final class GatewayClient {
         var made: OpaquePointer?
         nghttp2_hd_inflate_new(&made)
         inflater = made!
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         self.descriptor = descriptor
         let connected = server.address.withSockaddr {
             connect(descriptor, $0.assumingMemoryBound(to: sockaddr.self), $1)

@@ -19,7 +19,7 @@ struct MockLimitsTests {
 
     /// A blocking connection to the server.
     private func connect(_ server: MockServer) throws -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let result = server.address.withSockaddr {
             Glibc.connect(descriptor, $0.assumingMemoryBound(to: sockaddr.self), $1)
         }

@@ -75,6 +75,20 @@ import Testing
         #expect(try rig.send().count(.accepted) == 100)
     }
 
+    @Test func oneThatComesWithTheLastAnswerStopsNothing() throws {
+        let server = try ScriptedServer { $0.row == 20 ? .hold : .accept }
+        var rig = SendingRig(server)
+        rig.manifest["stopWhen"] = "{deadline: '\(instant(secondsFromNow: 2.5))'}"
+        let running = try rig.start()
+        server.waitForRequests(20)
+        while !running.run.isStopping {}
+        server.releaseHeld()
+        let sent = try running.finish()
+        #expect(sent.summary.completed)
+        #expect(sent.summary.exitStatus == 0)
+        #expect(sent.count(.accepted) == 20)
+    }
+
     @Test func itEndsTheWaitForALaterPass() throws {
         let server = try ScriptedServer { $0.row == 3 ? .refuse(500, "x") : .accept }
         var rig = SendingRig(server)

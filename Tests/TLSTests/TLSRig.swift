@@ -53,7 +53,8 @@ final class SocketPair {
 
     init() throws {
         var ends: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+        let kind = Int32(
+            SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
         client = ends[0]
         server = ends[1]
@@ -64,8 +65,12 @@ final class SocketPair {
         closeServer()
     }
 
+    /// The other end hears of it at once, also while a program that another test is just starting
+    /// still holds a copy of the descriptor.
     func closeServer() {
-        if server >= 0 { close(server) }
+        guard server >= 0 else { return }
+        shutdown(server, Int32(SHUT_RDWR))
+        close(server)
         server = -1
     }
 }

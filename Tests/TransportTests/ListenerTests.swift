@@ -77,7 +77,7 @@ struct ListenerTests {
 
 /// A connected blocking socket.
 private func connectBare(to address: SocketAddress) throws -> Int32 {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let code = address.withSockaddr {
         connect(descriptor, $0.assumingMemoryBound(to: sockaddr.self), $1)
     }

@@ -147,7 +147,7 @@ final class BareListener {
     let port: UInt16
 
     init(backlog: Int32 = 16) throws {
-        let opened = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let opened = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let any = try #require(SocketAddress.parse(numericHost: "127.0.0.1", port: 0))
         let bound = any.withSockaddr {
             bind(opened, $0.assumingMemoryBound(to: sockaddr.self), $1)

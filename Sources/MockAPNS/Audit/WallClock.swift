@@ -6,10 +6,3 @@ func wallClockMilliseconds() -> UInt64 {
     clock_gettime(CLOCK_REALTIME, &now)
     return UInt64(now.tv_sec) * 1_000 + UInt64(now.tv_nsec) / 1_000_000
 }
-
-/// The monotonic clock in nanoseconds: the one that loops use.
-func monotonicNanoseconds() -> UInt64 {
-    var now = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
-}

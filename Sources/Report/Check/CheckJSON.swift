@@ -40,16 +40,15 @@ package struct CheckJSON {
     // MARK: The whole file
 
     private mutating func addRows(_ facts: CheckFacts, _ forecast: SendForecast) {
-        member("name", campaign.name)
-        member("recipients", facts.source)
-        member("rows", facts.rows)
-        member("sendable", forecast.requests)
-        member("invalid", facts.invalidCount)
-        member("suppressed", facts.suppressedCount)
-        member("repeated", facts.repeatedCount)
-        json.key("seconds")
-        json.number((facts.seconds * 1000).rounded() / 1000)
-        member("bytesRead", facts.bytesRead)
+        json.member("name", campaign.name)
+        json.member("recipients", facts.source)
+        json.member("rows", facts.rows)
+        json.member("sendable", forecast.requests)
+        json.member("invalid", facts.invalidCount)
+        json.member("suppressed", facts.suppressedCount)
+        json.member("repeated", facts.repeatedCount)
+        json.member("seconds", facts.seconds, decimals: 3)
+        json.member("bytesRead", facts.bytesRead)
     }
 
     private mutating func addInvalid(_ facts: CheckFacts) {
@@ -57,9 +56,9 @@ package struct CheckJSON {
         json.beginArray()
         for kind in facts.invalid {
             json.beginObject()
-            member("reason", kind.code.reason)
-            member("rows", kind.count)
-            member("advice", kind.code.advice)
+            json.member("reason", kind.code.reason)
+            json.member("rows", kind.count)
+            json.member("advice", kind.code.advice)
             json.key("examples")
             json.beginArray()
             for place in kind.examples {
@@ -74,31 +73,31 @@ package struct CheckJSON {
     }
 
     private mutating func add(_ place: RowPlace) {
-        member("row", place.row)
-        member("line", place.line)
-        member("column", UInt64(place.column))
-        if let detail = place.detail { member("detail", detail) }
+        json.member("row", place.row)
+        json.member("line", place.line)
+        json.member("column", UInt64(place.column))
+        if let detail = place.detail { json.member("detail", detail) }
     }
 
     private mutating func addDuplicates(_ facts: CheckFacts) {
         json.key("duplicates")
         json.beginObject()
-        member("policy", campaign.skipsDuplicates ? "skip" : "send")
-        member("rows", facts.repeatedCount)
+        json.member("policy", campaign.skipsDuplicates ? "skip" : "send")
+        json.member("rows", facts.repeatedCount)
         json.key("examples")
         json.beginArray()
         for repeated in facts.repeatedRows {
             json.beginObject()
-            member("row", repeated.row)
-            member("firstRow", repeated.firstRow)
+            json.member("row", repeated.row)
+            json.member("firstRow", repeated.firstRow)
             json.endObject()
         }
         json.endArray()
         json.key("mostRepeated")
         if let most = facts.mostRepeated {
             json.beginObject()
-            member("firstRow", most.firstRow)
-            member("rows", most.count)
+            json.member("firstRow", most.firstRow)
+            json.member("rows", most.count)
             json.endObject()
         } else {
             json.null()
@@ -109,19 +108,19 @@ package struct CheckJSON {
     private mutating func addSizes(_ sizes: PayloadSizes) {
         json.key("payloadBytes")
         json.beginObject()
-        member("limit", UInt64(sizes.bytesMax))
-        member("smallest", sizes.smallest.map { UInt64($0) })
-        member("median", sizes.median.map { UInt64($0) })
-        member("largest", sizes.largest.map { UInt64($0) })
-        member("largestRow", sizes.largest == nil ? nil : sizes.largestRow)
-        member("total", sizes.totalBytes)
+        json.member("limit", UInt64(sizes.bytesMax))
+        json.member("smallest", sizes.smallest.map { UInt64($0) })
+        json.member("median", sizes.median.map { UInt64($0) })
+        json.member("largest", sizes.largest.map { UInt64($0) })
+        json.member("largestRow", sizes.largest == nil ? nil : sizes.largestRow)
+        json.member("total", sizes.totalBytes)
         json.key("histogram")
         json.beginArray()
         for bucket in sizes.buckets() {
             json.beginObject()
-            member("from", UInt64(bucket.from))
-            member("to", UInt64(bucket.to))
-            member("rows", bucket.rows)
+            json.member("from", UInt64(bucket.from))
+            json.member("to", UInt64(bucket.to))
+            json.member("rows", bucket.rows)
             json.endObject()
         }
         json.endArray()
@@ -134,21 +133,21 @@ package struct CheckJSON {
         json.beginObject()
         for (index, rows) in facts.rowsByPayload.enumerated() {
             if index == 0, payloads.standard == nil { continue }
-            member(payloads.name(of: index - 1), rows)
+            json.member(payloads.name(of: index - 1), rows)
         }
         json.endObject()
         json.key("locales")
         json.beginArray()
         for use in facts.locales {
             json.beginObject()
-            member("locale", use.text)
-            member("rows", use.rows)
+            json.member("locale", use.text)
+            json.member("rows", use.rows)
             let hasNone = use.payloadIndex < 0 && payloads.standard == nil
-            member("payload", hasNone ? nil : payloads.name(of: use.payloadIndex))
+            json.member("payload", hasNone ? nil : payloads.name(of: use.payloadIndex))
             json.endObject()
         }
         json.endArray()
-        member("otherLocaleRows", facts.otherLocaleRows)
+        json.member("otherLocaleRows", facts.otherLocaleRows)
     }
 
     private mutating func addPlaceholders(_ facts: CheckFacts) {
@@ -156,9 +155,9 @@ package struct CheckJSON {
         json.beginArray()
         for use in facts.placeholders {
             json.beginObject()
-            member("column", use.column)
-            member("rows", use.rows)
-            member("empty", use.emptyRows)
+            json.member("column", use.column)
+            json.member("rows", use.rows)
+            json.member("empty", use.emptyRows)
             json.key("defaults")
             json.beginArray()
             for text in use.defaults {
@@ -173,12 +172,12 @@ package struct CheckJSON {
     private mutating func addForecast(_ forecast: SendForecast) {
         json.key("forecast")
         json.beginObject()
-        member("requests", forecast.requests)
-        member("bytes", forecast.bytes)
-        member("pacing", forecast.pace.mode)
-        member("connections", UInt64(forecast.pace.connections))
-        member("ratePerSecondMax", forecast.pace.ratePerSecondMax)
-        member("secondsMin", forecast.secondsMin)
+        json.member("requests", forecast.requests)
+        json.member("bytes", forecast.bytes)
+        json.member("pacing", forecast.pace.mode)
+        json.member("connections", UInt64(forecast.pace.connections))
+        json.member("ratePerSecondMax", forecast.pace.ratePerSecondMax, decimals: 3)
+        json.member("secondsMin", forecast.secondsMin, decimals: 3)
         json.endObject()
     }
 
@@ -187,10 +186,10 @@ package struct CheckJSON {
         json.beginArray()
         for finding in findings {
             json.beginObject()
-            member("id", finding.id)
-            member("severity", finding.isWarning ? "warning" : "note")
-            member("message", finding.message)
-            member("remedy", finding.remedy)
+            json.member("id", finding.id)
+            json.member("severity", finding.isWarning ? "warning" : "note")
+            json.member("message", finding.message)
+            json.member("remedy", finding.remedy)
             json.endObject()
         }
         json.endArray()
@@ -200,16 +199,16 @@ package struct CheckJSON {
 
     private mutating func add(_ row: CheckedRow) {
         json.beginObject()
-        member("row", row.row)
-        member("line", row.line)
-        member("token", row.token)
+        json.member("row", row.row)
+        json.member("line", row.line)
+        json.member("token", row.token)
         json.key("valid")
         json.bool(row.problem == nil)
         json.key("suppressed")
         json.bool(row.isSuppressed)
         if let problem = row.problem {
-            member("reason", problem.code.reason)
-            member("advice", problem.code.advice)
+            json.member("reason", problem.code.reason)
+            json.member("advice", problem.code.advice)
             json.key("place")
             json.beginObject()
             add(problem.place)
@@ -221,11 +220,11 @@ package struct CheckJSON {
     }
 
     private mutating func addRequest(_ row: CheckedRow) {
-        member("payloadName", row.payloadName)
-        member("payloadBytes", UInt64(row.payload.count))
+        json.member("payloadName", row.payloadName)
+        json.member("payloadBytes", UInt64(row.payload.count))
         json.key("headers")
         json.beginObject()
-        for header in RequestText.headers(campaign, row) { member(header.name, header.value) }
+        for header in RequestText.headers(campaign, row) { json.member(header.name, header.value) }
         json.endObject()
         // As text, because a program that reads JSON may not keep the order of keys.
         json.key("payload")
@@ -233,19 +232,4 @@ package struct CheckJSON {
     }
 
     // MARK: Members
-
-    private mutating func member(_ name: String, _ text: String?) {
-        json.key(name)
-        if let text { json.string(text) } else { json.null() }
-    }
-
-    private mutating func member(_ name: String, _ value: UInt64?) {
-        json.key(name)
-        if let value { json.number(value) } else { json.null() }
-    }
-
-    private mutating func member(_ name: String, _ value: Double?) {
-        json.key(name)
-        if let value { json.number((value * 1000).rounded() / 1000) } else { json.null() }
-    }
 }

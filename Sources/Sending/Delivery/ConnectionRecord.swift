@@ -24,27 +24,20 @@ struct ConnectionRecord {
     var line: [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.key("opened")
-        json.string(opened.rfc3339)
-        json.key("seconds")
-        json.number((seconds * 1000).rounded() / 1000)
+        json.member("opened", opened.rfc3339)
+        json.member("seconds", seconds, decimals: 3)
         if let address {
-            json.key("address")
-            json.string(address.description)
+            json.member("address", address.description)
         }
         for (key, value) in [
             ("requests", requests), ("answered", answered),
             ("lastStreamSent", Int(streamSent)), ("lastStreamAnswered", Int(streamAnswered)),
         ] {
-            json.key(key)
-            json.number(value)
+            json.member(key, value)
         }
-        json.key("bytesSent")
-        json.number(bytesSent)
-        json.key("bytesReceived")
-        json.number(bytesReceived)
-        json.key("end")
-        json.string(end)
+        json.member("bytesSent", bytesSent)
+        json.member("bytesReceived", bytesReceived)
+        json.member("end", end)
         if let goAway { write(goAway, to: &json) }
         json.endObject()
         return json.bytes + [UInt8(ascii: "\n")]
@@ -53,14 +46,11 @@ struct ConnectionRecord {
     private func write(_ goAway: GoAway, to json: inout JSONWriter) {
         json.key("goAway")
         json.beginObject()
-        json.key("code")
-        json.string(goAway.errorCode.description)
+        json.member("code", goAway.errorCode.description)
         if !goAway.reason.isEmpty {
-            json.key("reason")
-            json.string(goAway.reason)
+            json.member("reason", goAway.reason)
         }
-        json.key("lastStream")
-        json.number(goAway.lastStreamID)
+        json.member("lastStream", goAway.lastStreamID)
         json.endObject()
     }
 }

@@ -1,6 +1,7 @@
 internal import APNS
 internal import Campaign
 internal import Crypto
+internal import EventLoop
 internal import Glibc
 internal import HTTP2
 internal import Transport
@@ -82,11 +83,4 @@ extension RequestHeaders {
         tokens?.updatesRefused(
             version: version, wallSeconds: Timestamp.now().seconds, monotonicNs: monotonicNowNs())
     }
-}
-
-/// The monotonic clock, in nanoseconds: the clock of libuv's `uv_hrtime`.
-func monotonicNowNs() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

@@ -20,7 +20,7 @@ extension Worker {
     func watchStopRules() {
         guard !state.isStopping else { return }
         if let deadline = state.deadline, deadline.hasPassed(Timestamp.now()) {
-            return fail(deadline.stop)
+            return state.stop(.deadline(deadline.stop))
         }
         tellAccepted()
     }

@@ -1,4 +1,5 @@
 internal import Campaign
+internal import EventLoop
 internal import Glibc
 
 /// A small thread beside a run: it writes down once a second what has been measured, so that a kill

@@ -1,4 +1,5 @@
 internal import Campaign
+internal import EventLoop
 internal import Synchronization
 
 /// Rows that wait in the ledger: when all others are done, and they are due, the input is read

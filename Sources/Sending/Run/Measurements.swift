@@ -42,8 +42,7 @@ extension Measurements {
     func json() -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("format")
-        writer.number(Self.format)
+        writer.member("format", Self.format)
         writer.key("seconds")
         writer.number(seconds)
         for (key, value) in [
@@ -52,8 +51,7 @@ extension Measurements {
             ("connectionsLost", connections.lost),
             ("latencyMaxMicroseconds", latencies.maxMicroseconds),
         ] {
-            writer.key(key)
-            writer.number(value)
+            writer.member(key, value)
         }
         Self.write(retried, "retried", to: &writer)
         Self.write(latencies.counts, "latencyBuckets", to: &writer)
@@ -105,15 +103,13 @@ extension Measurements {
         writer.key(key)
         writer.beginObject()
         for (index, count) in counts.enumerated() where count > 0 {
-            writer.key(String(index))
-            writer.number(count)
+            writer.member(String(index), count)
         }
         writer.endObject()
     }
 
     private func write(_ rate: RateSeries, to writer: inout JSONWriter) {
-        writer.key("rateBucketSeconds")
-        writer.number(rate.bucketSeconds)
+        writer.member("rateBucketSeconds", rate.bucketSeconds)
         writer.key("acceptedByBucket")
         writer.beginArray()
         for count in rate.counts { writer.number(count) }

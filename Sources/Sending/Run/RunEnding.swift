@@ -45,12 +45,13 @@ struct RunEnding {
             summary.stoppedBecause =
                 "\(open) rows have no outcome though the run came to its end: a defect of Peal"
             summary.exitStatus = 1
-        case .interrupted where open == 0 && state.inputIsComplete.load(ordering: .relaxed):
+        case .interrupted where hasEveryOutcome(open: open),
+            .deadline where hasEveryOutcome(open: open):
             summary.completed = true  // the last answers came after all
         case .interrupted:
             summary.stoppedBecause = "interrupted"
             summary.exitStatus = 130
-        case .failure(let error):
+        case .deadline(let error), .failure(let error):
             summary.stoppedBecause = error.description
             summary.exitStatus = error.kind == .internal ? 1 : error.kind == .refused ? 2 : 3
         }
@@ -59,6 +60,11 @@ struct RunEnding {
             summary.stoppedBecause = defect
             summary.exitStatus = 1
         }
+    }
+
+    /// Whether no row is open, and none is left in the input.
+    private func hasEveryOutcome(open: UInt64) -> Bool {
+        open == 0 && state.inputIsComplete.load(ordering: .relaxed)
     }
 
     private func stateName(_ summary: RunSummary) -> String {

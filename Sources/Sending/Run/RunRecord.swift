@@ -39,34 +39,25 @@ struct RunRecord: Sendable {
     func json(state: String) -> [UInt8] {
         var writer = JSONWriter(pretty: true)
         writer.beginObject()
-        writer.key("format")
-        writer.number(Self.format)
-        writer.key("name")
-        writer.string(name)
-        writer.key("identity")
-        writer.string(identity.hex)
-        writer.key("startedAt")
-        writer.string(startedAt.rfc3339)
-        writer.key("input")
-        writer.string(input)
+        writer.member("format", Self.format)
+        writer.member("name", name)
+        writer.member("identity", identity.hex)
+        writer.member("startedAt", startedAt.rfc3339)
+        writer.member("input", input)
         writer.key("columns")
         writer.beginArray()
         for column in columns { writer.string(column) }
         writer.endArray()
         if let limit {
-            writer.key("limit")
-            writer.number(limit)
+            writer.member("limit", limit)
         }
-        writer.key("server")
-        writer.string(server)
+        writer.member("server", server)
         if let pace {
             writer.key("pacing")
             pace.write(to: &writer)
         }
-        writer.key("resumes")
-        writer.number(resumes)
-        writer.key("state")
-        writer.string(state)
+        writer.member("resumes", resumes)
+        writer.member("state", state)
         writer.endObject()
         return writer.bytes + [UInt8(ascii: "\n")]
     }

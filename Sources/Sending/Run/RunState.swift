@@ -9,6 +9,8 @@ internal import Transport
 enum StopCause: Sendable {
     /// A person or a signal asked for it.
     case interrupted
+    /// The instant after which nothing may be sent has come.
+    case deadline(SendError)
     case failure(SendError)
 }
 

@@ -191,9 +191,9 @@ struct ConnectionFaultTests {
             $0.limits.handshakeMsMax = 60
         }
         defer { server.stop() }
-        let start = monotonicNanoseconds()
+        let start = monotonicNowNs()
         let client = try MockClient(server)
-        #expect(monotonicNanoseconds() - start >= 80_000_000)
+        #expect(monotonicNowNs() - start >= 80_000_000)
         #expect(try client.statuses(1) == [200])
     }
 
@@ -213,16 +213,16 @@ struct ConnectionFaultTests {
         defer { server.stop() }
         let client = try MockClient(server)
         for _ in 0..<2 {
-            let start = monotonicNanoseconds()
+            let start = monotonicNowNs()
             let pongs = client.pongs
             client.session.ping()
             try client.run { client.pongs > pongs }
-            #expect(monotonicNanoseconds() - start >= 50_000_000)
+            #expect(monotonicNowNs() - start >= 50_000_000)
         }
-        let start = monotonicNanoseconds()
+        let start = monotonicNowNs()
         try client.submit(tokens(100))
         try client.run { client.answers.count == 100 }
-        #expect(monotonicNanoseconds() - start >= 50_000_000)
+        #expect(monotonicNowNs() - start >= 50_000_000)
         #expect(server.count(.accepted) == 100 && server.count(.roundTrip) == 1)
     }
 
